@@ -1,0 +1,34 @@
+"""lit configuration of k2c: tools come from build/bin, FileCheck and lit from LLVM's folder.
+
+Features: `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found).
+Substitutions: %golden is the folder with golden cases that is in the tree.
+"""
+import os
+import shutil
+
+import lit.formats
+
+config.name = "k2c"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir", ".test", ".ptx"]
+config.test_source_root = os.path.dirname(__file__)
+config.excludes = ["CMakeLists.txt", "lit.cfg.py", "golden", "Inputs"]
+
+path = [config.k2c_bin_dir, config.llvm_tools_dir]
+cuda = os.environ.get("CUDA_HOME")
+if cuda:
+    path.append(os.path.join(cuda, "bin"))
+config.environment["PATH"] = os.pathsep.join(path + [config.environment.get("PATH", "")])
+for name in ("CUDA_HOME", "K2C_PTXAS", "K2C_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions.append(("%golden", os.path.join(config.test_source_root, "golden")))
+config.substitutions.append(("%source", config.k2c_source_dir))
+
+if config.k2c_has_compiler:
+    config.available_features.add("compiler")
+else:
+    config.excludes += ["Dialect", "Transforms", "Conversion", "Target", "Import", "Execution", "Reference"]
+if os.environ.get("K2C_PTXAS") or shutil.which("ptxas", path=config.environment["PATH"]):
+    config.available_features.add("ptxas")
