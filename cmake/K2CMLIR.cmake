@@ -4,7 +4,10 @@
 #   k2c_passes(NAME TD)         Passes.h.inc of a Passes.td; target NAMEPassesIncGen
 #   k2c_library(NAME SRC... [DEPENDS TARGET...] [LINK LIB...])   a static library that shares the one precompiled header
 
-find_package(MLIR 22 REQUIRED CONFIG)
+find_package(MLIR REQUIRED CONFIG)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "k2c needs LLVM/MLIR 22, but ${MLIR_DIR} has ${LLVM_PACKAGE_VERSION}: set MLIR_DIR or run scripts/bootstrap.sh")
+endif()
 message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} in ${MLIR_DIR}")
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)
