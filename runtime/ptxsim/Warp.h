@@ -1,0 +1,96 @@
+#ifndef RUNTIME_PTXSIM_WARP_H
+#define RUNTIME_PTXSIM_WARP_H
+
+#include "runtime/ptxsim/Op.h"
+#include "runtime/ptxsim/ptxsim.h"
+
+#include <bit>
+#include <string>
+#include <vector>
+
+namespace ptxsim {
+
+class Cta;
+struct Function;
+
+constexpr unsigned warpSize = 32;
+constexpr uint32_t allLanes = 0xffffffffu;
+
+/// What an access does, for the checks.
+enum class Access : uint8_t {
+  Read,
+  Write,
+  Atomic,     ///< read and write
+  AsyncWrite, ///< written by the asynchronous proxy (cp.async): visible only
+              ///< after its wait
+};
+
+/// A device fault on its way to launch().
+struct Fault {
+  std::string text;
+};
+
+/// Lanes of a warp that run together.
+struct Split {
+  uint32_t pc = 0;
+  uint32_t mask = 0;
+  uint32_t waitingFor =
+      0; ///< lanes it waits for at a .sync instruction; 0: runnable
+};
+
+/// A warp: registers, the lanes' positions, and what it waits for. It has no
+/// host stack: it can stop after any op.
+class Warp {
+public:
+  // --- registers ---
+  /// The 32 lanes of a register. 64-bit: u64[32]; 32-bit: u32[32]; 16-bit:
+  /// u16[32] (8-bit values live in 16-bit registers).
+  template <class T> T *row(uint32_t offset) {
+    return reinterpret_cast<T *>(registers + offset);
+  }
+  /// A predicate: bit l is lane l.
+  uint32_t &word(uint32_t offset) {
+    return *reinterpret_cast<uint32_t *>(registers + offset);
+  }
+  /// The address of a lane of op's address operand: row op.a of op.e bits (32
+  /// or 64), plus op.imm.
+  uint64_t addressOf(const Op &op, unsigned lane) {
+    return op.e == 32 ? uint64_t(uint32_t(row<uint32_t>(op.a)[lane] + op.imm))
+                      : row<uint64_t>(op.a)[lane] + op.imm;
+  }
+
+  // --- memory ---
+  /// Checks one lane's access and returns the memory behind it: the single
+  /// place that all accesses go through. Faults on an error.
+  std::byte *access(const Op &op, unsigned lane, Space space, uint64_t address,
+                    unsigned bytes, Access kind);
+
+  // --- errors ---
+  /// Ends the launch with `file:line: form: cta (x,y,z) warp w lane l (thread
+  /// t): message`.
+  [[noreturn]] void fault(const Op &op, unsigned lane,
+                          const std::string &message);
+  /// For instructions that the whole warp must execute together: faults unless
+  /// all lanes that have not exited are in mask.
+  void requireConverged(const Op &op, uint32_t mask);
+
+  std::byte *registers = nullptr;
+  uint32_t active = 0; ///< lanes of the running split
+  uint32_t live = 0;   ///< lanes that have not exited
+  uint32_t pc = 0; ///< of the running split; while a handler runs: of its op
+  uint32_t nextPc =
+      0; ///< where the running split goes on: control handlers set it
+  bool stop = false;  ///< set by control handlers: the running split must be
+                      ///< looked at by the scheduler
+  unsigned index = 0; ///< in the CTA
+  Cta *cta = nullptr;
+  const Function *function = nullptr;
+  Counters *counters = nullptr; ///< of the host thread that runs the CTA
+  std::vector<Split> splits;    ///< the other splits
+  // What a warp as a whole waits for (CTA barriers).
+  int barrier = -1;
+};
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_WARP_H

@@ -1,0 +1,164 @@
+#ifndef RUNTIME_PTXSIM_PTXSIM_H
+#define RUNTIME_PTXSIM_PTXSIM_H
+
+// The simulator's C++ API. No exception crosses it: functions that can fail
+// return a Status or a Result. A Device and what was loaded on it are used by
+// one thread at a time; launch() itself uses all of the device's threads.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ptxsim {
+
+/// Success, or the text of an error: a diagnostic of the loader or a device
+/// fault.
+class [[nodiscard]] Status {
+public:
+  Status() = default;
+  static Status error(std::string text) {
+    Status status;
+    status.text = std::move(text);
+    return status;
+  }
+  bool ok() const { return !text; }
+  explicit operator bool() const { return ok(); }
+  /// Empty when ok.
+  std::string message() const { return text.value_or(std::string()); }
+
+private:
+  std::optional<std::string> text;
+};
+
+/// A value or an error.
+template <class T> class [[nodiscard]] Result {
+public:
+  Result(T value) : held(std::move(value)) {}
+  Result(Status error) : failure(std::move(error)) {}
+  bool ok() const { return held.has_value(); }
+  explicit operator bool() const { return ok(); }
+  T &operator*() { return *held; }
+  T *operator->() { return &*held; }
+  const Status &status() const { return failure; }
+  std::string message() const { return failure.message(); }
+
+private:
+  std::optional<T> held;
+  Status failure;
+};
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+};
+
+/// Each check can be switched off on its own.
+struct Checks {
+  bool bounds = true; ///< out of bounds, use after free, wrong space
+  bool alignment =
+      true; ///< addresses that are not a multiple of the access size
+  bool uninitialisedShared =
+      true;               ///< reads of shared bytes that nothing has written
+  bool divergence = true; ///< .aligned instructions reached by a part of a warp
+};
+
+struct DeviceOptions {
+  unsigned threads = 0; ///< host threads for CTAs; 0: one per core
+  Checks checks;
+  bool poison =
+      false; ///< allocate() fills with 0xff (NaN in every float format)
+  uint64_t instructionLimit =
+      1ull
+      << 38; ///< warp instructions of one CTA before it counts as hung; 0: none
+  uint32_t maxSharedBytes =
+      232448; ///< per CTA: 227 KiB, the Hopper opt-in limit
+};
+
+/// What one launch executed. A figure that the simulator cannot tell yet has no
+/// field.
+struct Counters {
+  uint64_t warpInstructions =
+      0; ///< PTX instructions, counted once per warp (not SASS)
+  uint64_t threadInstructions = 0;    ///< the same, once per executing thread
+  uint64_t tensorFlops = 0;           ///< 2 m n k of every mma
+  uint64_t sharedWavefronts = 0;      ///< ld, st and ldmatrix on shared memory:
+                                      ///< passes through 32 banks of 4 bytes
+  uint64_t sharedIdealWavefronts = 0; ///< the same without bank conflicts
+  uint64_t globalLoadBytes = 0; ///< bytes that executing threads asked for
+  uint64_t globalStoreBytes = 0;
+  Counters &operator+=(const Counters &other);
+};
+
+struct Param {
+  std::string name;
+  std::string type; ///< as written: "u64", "b8", ...
+  uint32_t size = 0, align = 0, offset = 0;
+};
+
+/// An .entry of a module.
+struct Kernel {
+  std::string name;
+  std::vector<Param> params;
+  uint32_t paramBytes = 0;
+  std::optional<Dim3> reqntid, maxntid;
+  uint32_t staticSharedBytes = 0;
+  std::string
+      dynamicShared;      ///< name of the .extern .shared array it uses, if any
+  uint32_t registers = 0; ///< virtual registers declared
+};
+
+class Module {
+public:
+  virtual ~Module() = default;
+  virtual const std::vector<Kernel> &kernels() const = 0;
+  /// Null when there is no such entry.
+  virtual const Kernel *find(std::string_view name) const = 0;
+  /// Address and size of a .global or .const variable.
+  virtual std::optional<std::pair<uint64_t, size_t>>
+  global(std::string_view name) const = 0;
+};
+
+class Device {
+public:
+  explicit Device(DeviceOptions options = {});
+  ~Device();
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  /// A device pointer equals the host pointer: `reinterpret_cast<float
+  /// *>(*pointer)` is the memory itself. Aligned to 256 bytes, with
+  /// unaddressable bytes on both sides. New memory is zero, or 0xff with the
+  /// poison option. `name` appears in faults.
+  Result<uint64_t> allocate(size_t bytes, std::string name);
+  Status free(uint64_t pointer);
+
+  Status copyToDevice(uint64_t destination, const void *source, size_t bytes);
+  Status copyToHost(void *destination, uint64_t source, size_t bytes);
+  Status copyOnDevice(uint64_t destination, uint64_t source, size_t bytes);
+  Status fill8(uint64_t destination, uint8_t value, size_t count);
+  Status fill32(uint64_t destination, uint32_t value, size_t count);
+
+  /// Parses and decodes PTX text. `filename` is what diagnostics and faults
+  /// call it. The module belongs to the device.
+  Result<std::shared_ptr<Module>> loadModule(std::string text,
+                                             std::string filename);
+
+  /// Runs a kernel to its end. params[i] points at the value of parameter i, as
+  /// for cuLaunchKernel.
+  Status launch(const Module &module, const Kernel &kernel, Dim3 grid,
+                Dim3 block, uint32_t dynamicSharedBytes,
+                const void *const *params, Counters *counters = nullptr);
+
+  struct Impl;
+
+private:
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_PTXSIM_H
