@@ -3,11 +3,13 @@
 
 #include "runtime/ptxsim/Warp.h"
 
+#include <type_traits>
+
 // A row either is the same as another or has nothing in common with it, and
 // lanes do not depend on each other.
 #if defined(__clang__)
 #define PTXSIM_VECTORIZE                                                       \
-  _Pragma("clang loop vectorize(assume_safety) interleave(disable)")
+  _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #else
 #define PTXSIM_VECTORIZE _Pragma("GCC ivdep")
 #endif
@@ -20,20 +22,37 @@ template <class F> inline void forLanes(uint32_t mask, F f) {
     f(unsigned(std::countr_zero(mask)));
 }
 
+/// The unsigned integer as wide as T.
+template <class T>
+using BitsOf =
+    std::conditional_t<sizeof(T) == 2, uint16_t,
+                       std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+
+/// d[l] = v[l] in the lanes of mask.
+template <class D>
+[[gnu::always_inline]] inline void blendLanes(D *d, const D *v, uint32_t mask) {
+  auto *to = reinterpret_cast<BitsOf<D> *>(d);
+  auto *from = reinterpret_cast<const BitsOf<D> *>(v);
+  PTXSIM_VECTORIZE
+  for (unsigned l = 0; l < warpSize; ++l)
+    to[l] ^= (to[l] ^ from[l]) & BitsOf<D>(-BitsOf<D>(mask >> l & 1));
+}
+
 /// d[l] = f(l) in the lanes of mask. f must be free of side effects and traps:
 /// it is also evaluated in the other lanes.
-template <class D, class F> inline void setLanes(D *d, uint32_t mask, F f) {
+template <class D, class F>
+[[gnu::always_inline]] inline void setLanes(D *d, uint32_t mask, F f) {
   if (mask == allLanes) {
     PTXSIM_VECTORIZE
     for (unsigned l = 0; l < warpSize; ++l)
       d[l] = f(l);
-  } else {
-    PTXSIM_VECTORIZE
-    for (unsigned l = 0; l < warpSize; ++l) {
-      D value = f(l);
-      d[l] = (mask >> l & 1) ? value : d[l];
-    }
+    return;
   }
+  alignas(64) D v[warpSize];
+  PTXSIM_VECTORIZE
+  for (unsigned l = 0; l < warpSize; ++l)
+    v[l] = f(l);
+  blendLanes(d, v, mask);
 }
 
 /// A handler d = F(a) from a function object type: D F::operator()(A).
