@@ -1,0 +1,89 @@
+//===- PlanDataOps.cpp - Program, params, buffers, kernels ----------------===//
+#include "dialects/Plan/Plan.h"
+
+using namespace mlir;
+using namespace k2c::plan;
+
+static bool isStorable(Type type) {
+  return type.isBF16() || type.isF32() || type.isInteger(32) ||
+         isa<Float8E4M3FNType>(type);
+}
+
+static LogicalResult verifyRows(Operation *op, Type element,
+                                std::optional<int64_t> columns,
+                                int64_t stride) {
+  if (!isStorable(element))
+    return op->emitOpError("expected an element type of bf16, f32, f8E4M3FN or "
+                           "i32, but got ")
+           << element;
+  if (columns && stride < *columns)
+    return op->emitOpError("expected a row stride of at least ")
+           << *columns << " elements, but got " << stride;
+  return success();
+}
+
+void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                      StringRef target, DictionaryAttr model,
+                      DictionaryAttr options) {
+  state.addAttribute(getSymNameAttrName(state.name),
+                     builder.getStringAttr(name));
+  state.addAttribute(getTargetAttrName(state.name),
+                     builder.getStringAttr(target));
+  state.addAttribute(getModelAttrName(state.name), model);
+  state.addAttribute(getOptionsAttrName(state.name), options);
+  state.addRegion()->emplaceBlock();
+}
+
+LogicalResult ParamOp::verify() {
+  ArrayRef<int64_t> shape = getShape(), layers = getLayers();
+  if (shape.empty() || shape.size() > 2 ||
+      llvm::any_of(shape, [](int64_t d) { return d <= 0; }))
+    return emitOpError(
+               "expected a shape of one or two positive extents, but got [")
+           << shape << "]";
+  if (failed(verifyRows(*this, getElement(), shape.back(), getRowStride())))
+    return failure();
+  bool loose = getPer() == Per::Model;
+  if (loose ? !layers.empty()
+            : layers.size() != 2 || layers[0] < 0 || layers[0] >= layers[1])
+    return emitOpError("expected ")
+           << (loose ? "no layers for a weight of the model"
+                     : "layers [from, to] with from < to")
+           << ", but got [" << layers << "]";
+  int64_t end = 0;
+  for (auto part : getParts().getAsRange<PartAttr>()) {
+    if (part.getRows() <= 0 || part.getAt() < end)
+      return emitOpError(
+                 "expected parts in order and without overlap, but got ")
+             << part << " after row " << end;
+    end = part.getAt() + part.getRows();
+  }
+  if (end == 0 || end > shape[0])
+    return emitOpError("expected parts within ")
+           << shape[0] << " rows, but got an end of " << end;
+  return success();
+}
+
+LogicalResult BufferOp::verify() {
+  if (getShape().empty())
+    return emitOpError("expected at least one dimension, but got none");
+  auto last = cast<ExprAttr>(getShape().getValue().back());
+  if (getShape().size() > 1 || last.getConstant())
+    return verifyRows(*this, getElement(), last.getConstant(), getRowStride());
+  return verifyRows(*this, getElement(), std::nullopt, getRowStride());
+}
+
+LogicalResult WorklistOp::verify() {
+  if (getRows() <= 0 || getRowsPerToken() <= 0)
+    return emitOpError("expected positive rows and rows_per_token, but got ")
+           << getRows() << " and " << getRowsPerToken();
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  if (getBlock() <= 0 || getBlock() > 1024 || getBlock() % 32)
+    return emitOpError("expected a block of whole warps and at most 1024 "
+                       "threads, but got ")
+           << getBlock();
+  return success();
+}
