@@ -1,0 +1,61 @@
+//===- Index.cpp - model.safetensors.index.json ---------------------------===//
+#include "runtime/Checkpoint/Index.h"
+
+#include "runtime/Checkpoint/MappedFile.h"
+
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+namespace k2rt {
+
+Expected<std::map<std::string, std::vector<std::string>>>
+readIndex(const std::string &path) {
+  using nlohmann::json;
+  Expected<std::string> text = readTextFile(path);
+  if (!text)
+    return text.status();
+
+  // The DOM keeps the last of two equal keys, so they are counted while
+  // parsing.
+  std::string twice;
+  std::vector<std::unordered_set<std::string>> open;
+  auto watch = [&](int, json::parse_event_t event, json &value) {
+    if (event == json::parse_event_t::object_start)
+      open.emplace_back();
+    else if (event == json::parse_event_t::object_end)
+      open.pop_back();
+    else if (event == json::parse_event_t::key &&
+             !open.back().insert(value.get<std::string>()).second)
+      twice = value.get<std::string>();
+    return true;
+  };
+  json index = json::parse(*text, watch, /*allow_exceptions=*/false);
+  if (index.is_discarded())
+    return Status::input(path + ": expected JSON, but got a syntax error");
+  if (!twice.empty())
+    return Status::input(path + ": expected every name once, but got '" +
+                         twice + "' twice");
+  if (!index.is_object() || !index.contains("weight_map") ||
+      !index["weight_map"].is_object())
+    return Status::input(path + ": expected an object 'weight_map', but got " +
+                         (index.is_object() && index.contains("weight_map")
+                              ? index["weight_map"].type_name()
+                              : "none"));
+
+  std::map<std::string, std::vector<std::string>> files;
+  for (const auto &[tensor, file] : index["weight_map"].items()) {
+    if (!file.is_string())
+      return Status::input(path + ": expected the file of '" + tensor +
+                           "' to be a string, but got " + file.type_name());
+    std::string name = file.get<std::string>();
+    if (name.empty() || name.find('/') != std::string::npos || name == "." ||
+        name == "..")
+      return Status::input(path + ": expected '" + tensor +
+                           "' to be in a file of the folder, but got '" + name +
+                           "'");
+    files[name].push_back(tensor);
+  }
+  return files;
+}
+
+} // namespace k2rt
