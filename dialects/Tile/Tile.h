@@ -1,0 +1,37 @@
+// The tile dialect: attributes, types and ops. See Rationale.md and Spec.md.
+#ifndef K2C_DIALECTS_TILE_TILE_H
+#define K2C_DIALECTS_TILE_TILE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/Tile/TileDialect.h.inc"
+#include "dialects/Tile/TileEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Tile/TileAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Tile/TileTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Tile/TileOps.h.inc"
+
+namespace k2c::tile {
+
+/// The odd factor of an extent: 7168 = 7 * 1024 gives 7. Extents are positive.
+inline int64_t oddPart(int64_t extent) { return extent >> llvm::countr_zero(static_cast<uint64_t>(extent)); }
+/// The power-of-two factor of an extent.
+inline int64_t powerOfTwoPart(int64_t extent) { return extent / oddPart(extent); }
+
+/// Whether a row-major regrouping keeps every odd factor the outermost part of a dim on both sides (Spec.md, reshape).
+bool isLegalReshape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
+
+} // namespace k2c::tile
+
+#endif // K2C_DIALECTS_TILE_TILE_H
