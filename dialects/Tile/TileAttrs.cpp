@@ -16,10 +16,12 @@ void TileDialect::registerAttributes() {
       >();
 }
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t stages, int64_t warpsM) {
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t stages, int64_t warpsM) {
   if (stages < 1 || stages > 8)
     return emitError() << "expected 1 to 8 stages, but got " << stages;
   if (warpsM < 0 || (warpsM & (warpsM - 1)))
-    return emitError() << "expected warps_m to be 0 or a power of two, but got " << warpsM;
+    return emitError() << "expected warps_m to be 0 or a power of two, but got "
+                       << warpsM;
   return success();
 }

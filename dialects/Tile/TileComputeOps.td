@@ -55,7 +55,7 @@ def Tile_ArgMaxOp : Tile_Op<"argmax", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
+def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "prefix sums along the last axis";
   let description = [{
     i32 addition (wraps). `exclusive` starts with 0, `inclusive` with the first element.

@@ -4,7 +4,7 @@
 
 include "dialects/Tile/TileAttrs.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
-include "mlir/IR/RegionKindInterface.td"
+
 
 def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, AutomaticAllocationScope, SingleBlock]> {
   let summary = "the program of one CTA";

@@ -16,14 +16,21 @@ void TileDialect::registerTypes() {
       >();
 }
 
-LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type elementType, Attribute layout) {
+LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> shape, Type elementType,
+                                 Attribute layout) {
   if (shape.size() < 2)
-    return emitError() << "expected a stage dim and at least one tile dim, but got rank " << shape.size();
+    return emitError()
+           << "expected a stage dim and at least one tile dim, but got rank "
+           << shape.size();
   for (int64_t extent : shape)
     if (extent <= 0)
-      return emitError() << "expected positive static extents, but got " << extent;
-  if (!elementType.isIntOrFloat() || elementType.getIntOrFloatBitWidth() % 8 != 0)
-    return emitError() << "expected an element type of whole bytes, but got " << elementType;
+      return emitError() << "expected positive static extents, but got "
+                         << extent;
+  if (!elementType.isIntOrFloat() ||
+      elementType.getIntOrFloatBitWidth() % 8 != 0)
+    return emitError() << "expected an element type of whole bytes, but got "
+                       << elementType;
   return success();
 }
 
@@ -32,13 +39,17 @@ Type BufferType::parse(AsmParser &parser) {
   Type elementType;
   Attribute layout;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(elementType))
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(elementType))
     return {};
   if (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(layout))
     return {};
   if (parser.parseGreater())
     return {};
-  return BufferType::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape, elementType, layout);
+  return BufferType::getChecked([&] { return parser.emitError(loc); },
+                                parser.getContext(), shape, elementType,
+                                layout);
 }
 
 void BufferType::print(AsmPrinter &printer) const {

@@ -5,53 +5,68 @@
 using namespace mlir;
 using namespace k2c::tile;
 
-std::string detail::shapeText(ArrayRef<int64_t> shape) {
+std::string rules::shapeText(ArrayRef<int64_t> shape) {
   std::string text;
   llvm::raw_string_ostream out(text);
   llvm::interleave(shape, out, "x");
   return text;
 }
 
-LogicalResult detail::verifyView(Operation *op, MemRefType view, Type element) {
+LogicalResult rules::verifyView(Operation *op, MemRefType view, Type element) {
   if (view.getElementType() != element)
-    return op->emitOpError() << "expected the view's element type " << view.getElementType() << ", but got " << element;
+    return op->emitOpError()
+           << "expected the view's element type " << view.getElementType()
+           << ", but got " << element;
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(view.getStridesAndOffset(strides, offset)) || strides.back() != 1)
-    return op->emitOpError() << "expected a view with unit stride in its last dim, but got " << view;
+    return op->emitOpError()
+           << "expected a view with unit stride in its last dim, but got "
+           << view;
   return success();
 }
 
-LogicalResult detail::verifyIndices(Operation *op, MemRefType view, size_t indices, bool rows) {
+LogicalResult rules::verifyIndices(Operation *op, MemRefType view,
+                                   size_t indices, bool rows) {
   size_t expected = view.getRank() - (rows ? 1 : 0);
   if (indices != expected)
-    return op->emitOpError() << "expected " << expected << " indices for a view of rank " << view.getRank() << (rows ? " with row indices" : "")
-                             << ", but got " << indices;
+    return op->emitOpError()
+           << "expected " << expected << " indices for a view of rank "
+           << view.getRank() << (rows ? " with row indices" : "")
+           << ", but got " << indices;
   return success();
 }
 
-LogicalResult detail::verifyTileInView(Operation *op, MemRefType view, int64_t rank, size_t bounds) {
+LogicalResult rules::verifyTileInView(Operation *op, MemRefType view,
+                                      int64_t rank, size_t bounds) {
   if (rank < 1 || rank > view.getRank())
-    return op->emitOpError() << "expected a tile of rank 1 to the view's rank " << view.getRank() << ", but got rank " << rank;
+    return op->emitOpError() << "expected a tile of rank 1 to the view's rank "
+                             << view.getRank() << ", but got rank " << rank;
   if (bounds > static_cast<size_t>(rank))
-    return op->emitOpError() << "expected at most one bound per tile dim (" << rank << "), but got " << bounds;
+    return op->emitOpError() << "expected at most one bound per tile dim ("
+                             << rank << "), but got " << bounds;
   return success();
 }
 
-LogicalResult detail::verifyRows(Operation *op, ArrayRef<int64_t> tileShape, RankedTensorType rows) {
+LogicalResult rules::verifyRows(Operation *op, ArrayRef<int64_t> tileShape,
+                                RankedTensorType rows) {
   if (rows.getRank() != 1 || rows.getDimSize(0) != tileShape.front())
-    return op->emitOpError() << "expected row indices of shape " << tileShape.front() << ", the tile's first extent, but got "
-                             << shapeText(rows.getShape());
+    return op->emitOpError()
+           << "expected row indices of shape " << tileShape.front()
+           << ", the tile's first extent, but got "
+           << shapeText(rows.getShape());
   return success();
 }
 
-LogicalResult detail::verifyAxis(Operation *op, int64_t axis, RankedTensorType type) {
+LogicalResult rules::verifyAxis(Operation *op, int64_t axis,
+                                RankedTensorType type) {
   if (axis >= type.getRank())
-    return op->emitOpError() << "expected an axis below the rank " << type.getRank() << ", but got " << axis;
+    return op->emitOpError() << "expected an axis below the rank "
+                             << type.getRank() << ", but got " << axis;
   return success();
 }
 
-SmallVector<int64_t> detail::dropAxis(ArrayRef<int64_t> shape, int64_t axis) {
+SmallVector<int64_t> rules::dropAxis(ArrayRef<int64_t> shape, int64_t axis) {
   SmallVector<int64_t> result(shape);
   result[axis] = 1;
   return result;
