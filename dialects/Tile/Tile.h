@@ -24,15 +24,6 @@
 
 namespace k2c::tile {
 
-/// The odd factor of an extent: 7168 = 7 * 1024 gives 7. Extents are positive.
-inline int64_t oddPart(int64_t extent) {
-  return extent >> llvm::countr_zero(static_cast<uint64_t>(extent));
-}
-/// The power-of-two factor of an extent.
-inline int64_t powerOfTwoPart(int64_t extent) {
-  return extent / oddPart(extent);
-}
-
 /// Whether a row-major regrouping keeps every odd factor the outermost part of
 /// a dim on both sides (Spec.md, reshape).
 bool isLegalReshape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);

@@ -45,6 +45,8 @@ LogicalResult IotaOp::verify() {
   return rules::verifyAxis(*this, getAxis(), getType());
 }
 
+static int64_t powerOfTwoPart(int64_t extent) { return extent & -extent; }
+
 /// The places (log2 of the row-major stride, odd factor) where odd factors sit;
 /// the stride includes odd factors of inner dims.
 static SmallVector<std::pair<int64_t, int64_t>>
@@ -52,7 +54,7 @@ oddPlaces(ArrayRef<int64_t> shape) {
   SmallVector<std::pair<int64_t, int64_t>> places;
   int64_t stride = 1;
   for (int64_t extent : llvm::reverse(shape)) {
-    if (int64_t odd = oddPart(extent); odd != 1)
+    if (int64_t odd = extent / powerOfTwoPart(extent); odd != 1)
       places.push_back({stride * powerOfTwoPart(extent), odd});
     stride *= extent;
   }
