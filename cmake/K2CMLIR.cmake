@@ -37,6 +37,9 @@ function(k2c_compiler_target target)
   target_include_directories(${target} SYSTEM PRIVATE ${K2C_MLIR_INCLUDES})
   target_compile_options(${target} PRIVATE ${K2C_COMPILER_OPTIONS} "SHELL:-Xclang -fno-pch-timestamp")
   target_precompile_headers(${target} REUSE_FROM K2CPch)
+  # The header is compiled with -fPIC; CMake's -fPIE for executables would not match it.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
 endfunction()
 
 function(k2c_library name)

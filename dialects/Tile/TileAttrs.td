@@ -4,24 +4,18 @@
 
 include "dialects/Tile/TileDialect.td"
 
-class Tile_Enum<string name, string mnem, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+class Tile_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::k2c::tile";
-  let genSpecializedAttr = 0;
-  string mnemonic = mnem;
 }
-class Tile_EnumAttr<Tile_Enum e> : EnumAttr<TileDialect, e, e.mnemonic>;
 
-def Tile_GridDim : Tile_Enum<"GridDim", "grid_dim", "dimension of the grid", [
+def Tile_GridDimAttr : Tile_Enum<"GridDim", "dimension of the grid", [
   I32EnumAttrCase<"X", 0, "x">, I32EnumAttrCase<"Y", 1, "y">, I32EnumAttrCase<"Z", 2, "z">]>;
-def Tile_GridDimAttr : Tile_EnumAttr<Tile_GridDim>;
 
-def Tile_ReduceKind : Tile_Enum<"ReduceKind", "reduce_kind", "combining operation of a reduction", [
+def Tile_ReduceKindAttr : Tile_Enum<"ReduceKind", "combining operation of a reduction", [
   I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Maximum", 1, "maximum">, I32EnumAttrCase<"Minimum", 2, "minimum">]>;
-def Tile_ReduceKindAttr : Tile_EnumAttr<Tile_ReduceKind>;
 
-def Tile_ScanMode : Tile_Enum<"ScanMode", "scan_mode", "whether a prefix includes the element itself", [
+def Tile_ScanModeAttr : Tile_Enum<"ScanMode", "whether a prefix includes the element itself", [
   I32EnumAttrCase<"Inclusive", 0, "inclusive">, I32EnumAttrCase<"Exclusive", 1, "exclusive">]>;
-def Tile_ScanModeAttr : Tile_EnumAttr<Tile_ScanMode>;
 
 def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
   let summary = "choices that leave the abstract program unchanged";
