@@ -1,0 +1,10 @@
+// The k2 dialect: only includes; one family per file.
+include "dialects/K2/K2AttentionOps.td"
+include "dialects/K2/K2CacheOps.td"
+include "dialects/K2/K2EndsOps.td"
+include "dialects/K2/K2KernelOps.td"
+include "dialects/K2/K2LinearOps.td"
+include "dialects/K2/K2ModelOps.td"
+include "dialects/K2/K2MoEOps.td"
+include "dialects/K2/K2NormOps.td"
+include "dialects/K2/K2PositionOps.td"
