@@ -2,11 +2,15 @@
 #ifndef K2C_DIALECTS_TILE_TILE_H
 #define K2C_DIALECTS_TILE_TILE_H
 
+#include "dialects/Tile/LinearLayout.h"
+#include "dialects/Tile/SharedMap.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

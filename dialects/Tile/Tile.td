@@ -4,6 +4,7 @@
 
 include "dialects/Tile/TileDialect.td"
 include "dialects/Tile/TileAttrs.td"
+include "dialects/Tile/TileLayoutAttrs.td"
 include "dialects/Tile/TileTypes.td"
 include "dialects/Tile/TileKernelOps.td"
 include "dialects/Tile/TileMemoryOps.td"
