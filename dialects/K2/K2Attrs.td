@@ -13,11 +13,11 @@ class K2_Attr<string name, string attrMnemonic> : AttrDef<K2_Dialect, name> { le
 
 def K2_Scoring : K2_Enum<"Scoring", "how router logits become scores", [
     I32EnumAttrCase<"Sigmoid", 0, "sigmoid">, I32EnumAttrCase<"Softmax", 1, "softmax">]>;
-def K2_ScoringAttr : EnumAttr<K2_Dialect, K2_Scoring, "scoring">;
+def K2_ScoringAttr : EnumAttr<K2_Dialect, K2_Scoring, "scoring"> { let assemblyFormat = "`<` $value `>`"; }
 
 def K2_Per : K2_Enum<"Per", "what a parameter exists once for", [
     I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Layer", 1, "layer">, I32EnumAttrCase<"Expert", 2, "expert">]>;
-def K2_PerAttr : EnumAttr<K2_Dialect, K2_Per, "per">;
+def K2_PerAttr : EnumAttr<K2_Dialect, K2_Per, "per"> { let assemblyFormat = "`<` $value `>`"; }
 
 def K2_Orientation : K2_Enum<"Orientation", "the tile axis that tokens lie on", [
     I32EnumAttrCase<"TokensM", 0, "tokens_m">, I32EnumAttrCase<"TokensN", 1, "tokens_n">]>;

@@ -16,7 +16,7 @@ def K2_AppendOp : K2_ComputeOp<"append", [AllTypesMatch<["cache", "result"]>]> {
   }];
   let arguments = (ins K2_Activation:$latent, K2_Activation:$key_rope, K2_BatchType:$batch, K2_CacheType:$cache);
   let results = (outs K2_CacheType:$result);
-  let assemblyFormat = "$latent `,` $key_rope `,` $batch `,` $cache attr-dict `:` type($latent) `,` type($key_rope) `,` type($cache)";
+  let assemblyFormat = "$latent `,` $key_rope `,` $batch `,` $cache attr-dict `:` type($latent) `,` type($key_rope) `,` qualified(type($cache))";
 }
 
 #endif // DIALECTS_K2_K2CACHEOPS_TD

@@ -34,7 +34,7 @@ def K2_DispatchOp : K2_ComputeOp<"dispatch"> {
   }];
   let arguments = (ins K2_Ids:$ids);
   let results = (outs K2_RoutingType:$routing);
-  let assemblyFormat = "$ids attr-dict `:` type($ids) `->` type($routing)";
+  let assemblyFormat = "$ids attr-dict `:` type($ids) `->` qualified(type($routing))";
 }
 
 def K2_ExpertLinearOp : K2_Op<"expert_linear", [Pure,
@@ -65,7 +65,7 @@ def K2_CombineOp : K2_Op<"combine", [Pure, DeclareOpInterfaceMethods<K2CostInter
   }];
   let arguments = (ins K2_Activation:$rows, RankedTensorOf<[F32]>:$weights, K2_RoutingType:$routing);
   let results = (outs K2_Activation:$result);
-  let assemblyFormat = "$rows `,` $weights `,` $routing attr-dict `:` type($rows) `,` type($weights) `,` type($routing) `->` type($result)";
+  let assemblyFormat = "$rows `,` $weights `,` $routing attr-dict `:` type($rows) `,` type($weights) `,` qualified(type($routing)) `->` type($result)";
   let hasVerifier = 1;
 }
 

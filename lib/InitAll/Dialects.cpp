@@ -1,10 +1,14 @@
 #include "k2c/InitAll.h"
 
+#include "dialects/Check/Check.h"
+#include "dialects/K2/K2.h"
 #include "dialects/Tile/Tile.h"
 
 void k2c::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::gpu::GPUDialect,
                   mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
                   mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  registry.insert<check::CheckDialect>();
+  registry.insert<k2::K2Dialect>();
   registry.insert<tile::TileDialect>();
 }
