@@ -48,7 +48,7 @@ def Plan_LayersOp : Plan_CommandOp<"layers", [NoTerminator, SingleBlock, NoRegio
   let hasVerifier = 1;
 }
 
-def Plan_WhenOp : Plan_CommandOp<"when", [NoTerminator, NoRegionArguments]> {
+def Plan_WhenOp : Plan_CommandOp<"when", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Choose between commands by the shape of the step";
   let description = [{
     The condition is not zero: the first list, else the second.

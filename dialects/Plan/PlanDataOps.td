@@ -45,7 +45,7 @@ def Plan_BufferOp : Plan_DataOp<"buffer"> {
   let summary = "Named device memory";
   let description = [{
     Rows (the last dimension) are `row_stride` elements apart. `step` buffers live within one step and share an arena by lifetime, `persistent` ones keep their contents and
-    are zeroed when weights are bound, `input` ones are filled by the runtime before a step, `worklist` ones by `plan.make_worklist`.
+    are zeroed when weights are bound, `input` ones are filled by the runtime before a step.
 
     ```mlir
     plan.buffer @x : bf16 [T, 128] stride 128 step
@@ -59,14 +59,15 @@ def Plan_BufferOp : Plan_DataOp<"buffer"> {
 def Plan_WorklistOp : Plan_DataOp<"worklist"> {
   let summary = "A list of work that the host makes from the lengths of a step";
   let description = [{
-    Its contents are in the buffer `buffer` of class worklist; its length is the symbol `W_<name>`.
+    `query_tiles`: i32 [W, 2] = (sequence, first flat row) of tiles of `rows` rows, each within one sequence; a token has `rows_per_token` flat rows. It is a buffer, too, which
+    `plan.make_worklist` fills; its length is the symbol `W_<name>`.
 
     ```mlir
-    plan.worklist @query_tiles_list in @query_tiles rows 64 rows_per_token 2
+    plan.worklist @query_tiles rows 64 rows_per_token 2
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$buffer, I64Attr:$rows, I64Attr:$rows_per_token);
-  let assemblyFormat = "$sym_name `in` $buffer `rows` $rows `rows_per_token` $rows_per_token attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$rows, I64Attr:$rows_per_token);
+  let assemblyFormat = "$sym_name `rows` $rows `rows_per_token` $rows_per_token attr-dict";
   let hasVerifier = 1;
 }
 

@@ -41,8 +41,7 @@ def Plan_Per : I32EnumAttr<"Per", "how many instances of a weight there are", [
 }
 
 def Plan_BufferClass : I32EnumAttr<"BufferClass", "how long the contents of a buffer live", [
-  I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"Persistent", 1, "persistent">, I32EnumAttrCase<"Input", 2, "input">,
-  I32EnumAttrCase<"Worklist", 3, "worklist">]> {
+  I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"Persistent", 1, "persistent">, I32EnumAttrCase<"Input", 2, "input">]> {
   let cppNamespace = "::k2c::plan";
 }
 

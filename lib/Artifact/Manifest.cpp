@@ -224,6 +224,12 @@ ordered_json k2c::buildManifest(ProgramOp program,
               program.getTarget()));
         })
         .Case([&](WorklistOp o) {
+          manifest["buffers"].push_back(
+              {{"name", str(o.getSymName())},
+               {"dtype", "i32"},
+               {"shape", {"W_" + str(o.getSymName()), 2}},
+               {"row_stride", 2},
+               {"class", "worklist"}});
           manifest["worklists"].push_back(worklistToJSON(o));
         })
         .Case([&](EntryOp o) {

@@ -2,6 +2,7 @@
 
 #include "dialects/Check/Check.h"
 #include "dialects/K2/K2.h"
+#include "dialects/Plan/Plan.h"
 #include "dialects/Tile/Tile.h"
 
 void k2c::registerAllDialects(mlir::DialectRegistry &registry) {
@@ -10,5 +11,6 @@ void k2c::registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   registry.insert<check::CheckDialect>();
   registry.insert<k2::K2Dialect>();
+  registry.insert<plan::PlanDialect>();
   registry.insert<tile::TileDialect>();
 }

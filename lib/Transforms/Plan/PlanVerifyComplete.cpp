@@ -86,16 +86,9 @@ private:
     return result;
   }
 
-  FailureOr<BufferOp> lookup(Operation *op, FlatSymbolRefAttr name) {
-    if (auto buffer = symbols.lookup<BufferOp>(name.getValue()))
-      return buffer;
-    op->emitOpError("expected the name of a buffer, but got ") << name;
-    return failure();
-  }
-
   LogicalResult read(Operation *op, FlatSymbolRefAttr name, State &state) {
-    if (failed(lookup(op, name)))
-      return failure();
+    if (!isa_and_present<BufferOp, WorklistOp>(symbols.lookup(name.getValue())))
+      return op->emitOpError("expected the name of a buffer, but got ") << name;
     if (!state.written.contains(name.getValue()))
       return op->emitOpError("expected buffer ")
              << name << " to be written before it is read";
@@ -103,14 +96,11 @@ private:
   }
 
   LogicalResult write(Operation *op, FlatSymbolRefAttr name, State &state) {
-    FailureOr<BufferOp> buffer = lookup(op, name);
-    if (failed(buffer))
-      return failure();
-    if (buffer->getBufferClass() == BufferClass::Input ||
-        buffer->getBufferClass() == BufferClass::Worklist)
-      return op->emitOpError("expected a buffer that commands may write, but ")
-             << name << " is of class "
-             << stringifyBufferClass(buffer->getBufferClass());
+    auto buffer = symbols.lookup<BufferOp>(name.getValue());
+    if (!buffer || buffer.getBufferClass() == BufferClass::Input)
+      return op->emitOpError("expected a buffer of class step or persistent "
+                             "where one is written, but got ")
+             << name;
     state.written.insert(name.getValue());
     return success();
   }
@@ -215,7 +205,7 @@ private:
       return make.emitOpError("expected the name of a work list, but got @")
              << make.getWorklist();
     state.worklists.insert(list.getSymName());
-    state.written.insert(list.getBuffer());
+    state.written.insert(list.getSymName());
     return success();
   }
 

@@ -1,0 +1,85 @@
+// RUN: k2-opt %s --split-input-file --verify-diagnostics
+// Every rule of the dialect's verifiers and parsers has a message that says the rule and the fact.
+
+// expected-error @+1 {{expected ceildiv, floordiv, min, max, lt, le, eq, and or or, but got 'mod'}}
+module attributes {a = #plan.expr<mod(T, 2)>} {}
+
+// -----
+
+// expected-error @+1 {{expected an integer, a symbol, an operator or '('}}
+module attributes {a = #plan.expr<T + >} {}
+
+// -----
+
+// expected-error @+1 {{expected input, result, param, scale or array, but got 'weight'}}
+module attributes {a = #plan.arg<read weight 0>} {}
+
+// -----
+
+// expected-error @+1 {{expected 'plan.grid' to be three #plan.expr, but got [1]}}
+func.func private @grid() attributes {plan.grid = [1]}
+
+// -----
+
+// expected-error @+1 {{expected an attribute that plan defines (plan.grid, plan.args, plan.worklists), but got 'plan.block'}}
+func.func private @other() attributes {plan.block = 1}
+
+// -----
+
+plan.program @element attributes {model = {}, options = {}, target = "sm_90a"} {
+  // expected-error @+1 {{expected an element type of bf16, f32, f8E4M3FN or i32, but got 'f16'}}
+  plan.buffer @x : f16 [T, 128] stride 128 step
+}
+
+// -----
+
+plan.program @stride attributes {model = {}, options = {}, target = "sm_90a"} {
+  // expected-error @+1 {{expected a row stride of at least 128 elements, but got 64}}
+  plan.buffer @x : bf16 [T, 128] stride 64 step
+}
+
+// -----
+
+plan.program @layers attributes {model = {}, options = {}, target = "sm_90a"} {
+  // expected-error @+1 {{expected layers [from, to] with from < to, but got []}}
+  plan.param @w : bf16 [8, 8] stride 8 layer layers [] parts [#plan.part<"w" rows 8 at 0>]
+}
+
+// -----
+
+plan.program @overlap attributes {model = {}, options = {}, target = "sm_90a"} {
+  // expected-error @+1 {{expected parts in order and without overlap, but got #plan.part<"v" rows 4 at 3> after row 4}}
+  plan.param @w : bf16 [8, 8] stride 8 model layers [] parts [#plan.part<"w" rows 4 at 0>, #plan.part<"v" rows 4 at 3>]
+}
+
+// -----
+
+plan.program @outside attributes {model = {}, options = {}, target = "sm_90a"} {
+  // expected-error @+1 {{expected parts within 8 rows, but got an end of 9}}
+  plan.param @w : bf16 [8, 8] stride 8 model layers [] parts [#plan.part<"w" rows 9 at 0>]
+}
+
+// -----
+
+plan.program @block attributes {model = {}, options = {}, target = "sm_90a"} {
+  // expected-error @+1 {{expected a block of whole warps and at most 1024 threads, but got 100}}
+  plan.kernel @k code "k" block 100 args [] ops []
+}
+
+// -----
+
+plan.program @grid attributes {model = {}, options = {}, target = "sm_90a"} {
+  plan.entry @stack {
+    // expected-error @+1 {{expected a grid of three expressions, but got 2}}
+    plan.launch @k grid [T, 1] args []
+  }
+}
+
+// -----
+
+plan.program @range attributes {model = {}, options = {}, target = "sm_90a"} {
+  plan.entry @stack {
+    // expected-error @+1 {{expected from < to, but got 2 and 2}}
+    plan.layers "dense" from 2 to 2 { }
+  }
+}
