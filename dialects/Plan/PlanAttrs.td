@@ -59,7 +59,7 @@ def Plan_ArgAttr : Plan_Attr<"Arg", "arg"> {
     Written by the conversion that makes a kernel out of a `k2.kernel`, read by the one that makes the plan. One for each argument of the kernel, views and
     scalars alike; a view's dynamic extents are listed in order and become the i32 arguments that follow its pointer.
 
-    - `input N`: the N-th value that the `k2.kernel` uses from outside, activations only, in order of first use;
+    - `input N`: the N-th ranked tensor that the `k2.kernel` uses from outside, in order of first use;
     - `result N`: the N-th result of the `k2.kernel`;
     - `param "NAME"`, `scale "NAME"`: values and block scales of a `k2.param`;
     - `array "NAME"`: an array of the step, of the routing, the latent cache, or a work list, by its reserved name;
