@@ -76,6 +76,8 @@ LogicalResult DispatchOp::verify() {
 
 CostExpr DispatchOp::getFlops() { return 0; }
 
+CostExpr ExpertWorkOp::getFlops() { return 0; }
+
 //===----------------------------------------------------------------------===//
 // expert_linear
 //===----------------------------------------------------------------------===//

@@ -37,6 +37,22 @@ def K2_DispatchOp : K2_ComputeOp<"dispatch"> {
   let assemblyFormat = "$ids attr-dict `:` type($ids) `->` qualified(type($routing))";
 }
 
+def K2_ExpertWorkOp : K2_ComputeOp<"expert_work", [AllTypesMatch<["routing", "result"]>]> {
+  let summary = "Cut every expert's rows into work items";
+  let description = [{
+    Adds the work list that grouped kernels run over to a routing: (expert, first row, rows) of at most 64 rows each, experts ascending, and its
+    length. Changes no row; an interpreter passes its operand through. Integer, exact.
+
+    ```mlir
+    %work = k2.expert_work %routing : !k2.routing<384, 8>
+    ```
+  }];
+  let arguments = (ins K2_RoutingType:$routing);
+  let results = (outs K2_RoutingType:$result);
+  let assemblyFormat = "$routing attr-dict `:` type($routing)";
+  let hasVerifier = 0;
+}
+
 def K2_ExpertLinearOp : K2_Op<"expert_linear", [Pure,
     DeclareOpInterfaceMethods<K2CostInterface, ["getOperandBytes", "getResultBytes"]>]> {
   let summary = "Multiply every row by its expert's weight, transposed";
