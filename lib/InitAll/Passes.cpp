@@ -1,9 +1,11 @@
 #include "k2c/InitAll.h"
 
+#include "k2c/Transforms/K2/Passes.h"
 #include "k2c/Transforms/Plan/Passes.h"
 
 void k2c::registerAllPasses() {
   mlir::registerTransformsPasses();
   mlir::registerConversionPasses();
+  registerK2Passes();
   registerPlanPasses();
 }
