@@ -5,7 +5,7 @@ include "dialects/Plan/PlanAttrs.td"
 
 class Plan_CommandOp<string mnemonic, list<Trait> traits = []> : Plan_Op<mnemonic, [ParentOneOf<["EntryOp", "LayersOp", "WhenOp"]>] # traits>;
 
-def Plan_EntryOp : Plan_Op<"entry", [Symbol, HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
+def Plan_EntryOp : Plan_Op<"entry", [HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "A list of commands that the runtime can be asked for";
   let description = [{
     `model`: token ids to logits. `stack`: the buffer `x` holds x0 before, x_L after.

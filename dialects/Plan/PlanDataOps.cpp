@@ -1,6 +1,9 @@
 //===- PlanDataOps.cpp - Program, params, buffers, kernels ----------------===//
 #include "dialects/Plan/Plan.h"
 
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace k2c::plan;
 
@@ -32,6 +35,26 @@ void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,
   state.addAttribute(getModelAttrName(state.name), model);
   state.addAttribute(getOptionsAttrName(state.name), options);
   state.addRegion()->emplaceBlock();
+}
+
+LogicalResult ProgramOp::verify() {
+  llvm::StringSet<> params, buffers, kernels, entries;
+  for (Operation &op : getBody().front()) {
+    auto names = TypeSwitch<Operation *, llvm::StringSet<> *>(&op)
+                     .Case([&](ParamOp) { return &params; })
+                     .Case([&](BufferOp) { return &buffers; })
+                     .Case([&](WorklistOp) { return &buffers; })
+                     .Case([&](KernelOp) { return &kernels; })
+                     .Case([&](EntryOp) { return &entries; })
+                     .Default([](Operation *) { return nullptr; });
+    if (!names)
+      return op.emitOpError("expected only what plan.program can hold");
+    auto name = op.getAttrOfType<StringAttr>("sym_name");
+    if (!names->insert(name.getValue()).second)
+      return op.emitOpError("expected a name of its own, but got '")
+             << name.getValue() << "' twice";
+  }
+  return success();
 }
 
 LogicalResult ParamOp::verify() {

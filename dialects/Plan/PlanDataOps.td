@@ -3,12 +3,12 @@
 
 include "dialects/Plan/PlanAttrs.td"
 
-class Plan_DataOp<string mnemonic, list<Trait> traits = []> : Plan_Op<mnemonic, [Symbol, HasParent<"ProgramOp">] # traits>;
+class Plan_DataOp<string mnemonic, list<Trait> traits = []> : Plan_Op<mnemonic, [HasParent<"ProgramOp">] # traits>;
 
-def Plan_ProgramOp : Plan_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
+def Plan_ProgramOp : Plan_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Everything the runtime does with a compiled model";
   let description = [{
-    Holds params, buffers, kernels, work lists and entries as symbols. `model` are the facts of the model that the runtime needs, `options` what changed code
+    Holds params, buffers, kernels, work lists and entries, each kind with names of its own: a kernel and a param may share one (work lists are buffers, too). `model` are the facts of the model that the runtime needs, `options` what changed code
     generation; both go into the manifest as they are. No numbers are computed here.
 
     ```mlir
@@ -22,6 +22,16 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$target, "::mlir::DictionaryAttr":$model, "::mlir::DictionaryAttr":$options)>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The op of a kind that has this name, or null. Walks the program: for many look-ups keep a map.
+    template <typename OpT> OpT lookup(::llvm::StringRef name) {
+      for (OpT op : getBody().getOps<OpT>())
+        if (op.getSymName() == name)
+          return op;
+      return {};
+    }
+  }];
 }
 
 def Plan_ParamOp : Plan_DataOp<"param"> {

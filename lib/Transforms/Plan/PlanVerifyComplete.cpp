@@ -26,7 +26,14 @@ struct State {
 
 class EntryVerifier {
 public:
-  EntryVerifier(ProgramOp program) : program(program), symbols(program) {}
+  EntryVerifier(ProgramOp program) : program(program) {
+    for (Operation &op : program.getBody().front())
+      TypeSwitch<Operation *>(&op)
+          .Case([&](ParamOp o) { params[o.getSymName()] = o; })
+          .Case([&](KernelOp o) { kernels[o.getSymName()] = o; })
+          .Case<BufferOp, WorklistOp>(
+              [&](auto o) { buffers[o.getSymName()] = o; });
+  }
 
   LogicalResult verify(EntryOp entry) {
     State state;
@@ -87,7 +94,7 @@ private:
   }
 
   LogicalResult read(Operation *op, FlatSymbolRefAttr name, State &state) {
-    if (!isa_and_present<BufferOp, WorklistOp>(symbols.lookup(name.getValue())))
+    if (!buffers.contains(name.getValue()))
       return op->emitOpError("expected the name of a buffer, but got ") << name;
     if (!state.written.contains(name.getValue()))
       return op->emitOpError("expected buffer ")
@@ -96,7 +103,8 @@ private:
   }
 
   LogicalResult write(Operation *op, FlatSymbolRefAttr name, State &state) {
-    auto buffer = symbols.lookup<BufferOp>(name.getValue());
+    auto buffer =
+        dyn_cast_if_present<BufferOp>(buffers.lookup(name.getValue()));
     if (!buffer || buffer.getBufferClass() == BufferClass::Input)
       return op->emitOpError("expected a buffer of class step or persistent "
                              "where one is written, but got ")
@@ -107,7 +115,7 @@ private:
 
   LogicalResult verifyParam(LaunchOp launch, FlatSymbolRefAttr name,
                             State &state) {
-    auto param = symbols.lookup<ParamOp>(name.getValue());
+    ParamOp param = params.lookup(name.getValue());
     if (!param)
       return launch.emitOpError("expected the name of a param, but got ")
              << name;
@@ -127,7 +135,7 @@ private:
   }
 
   LogicalResult verify(LaunchOp launch, State &state) {
-    auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
+    KernelOp kernel = kernels.lookup(launch.getKernel());
     if (!kernel)
       return launch.emitOpError("expected the name of a kernel, but got @")
              << launch.getKernel();
@@ -200,7 +208,8 @@ private:
   }
 
   LogicalResult verify(MakeWorklistOp make, State &state) {
-    auto list = symbols.lookup<WorklistOp>(make.getWorklist());
+    auto list =
+        dyn_cast_if_present<WorklistOp>(buffers.lookup(make.getWorklist()));
     if (!list)
       return make.emitOpError("expected the name of a work list, but got @")
              << make.getWorklist();
@@ -229,7 +238,9 @@ private:
   }
 
   ProgramOp program;
-  SymbolTable symbols;
+  llvm::StringMap<ParamOp> params;
+  llvm::StringMap<KernelOp> kernels;
+  llvm::StringMap<Operation *> buffers; // work lists are buffers, too
 };
 
 struct PlanVerifyComplete

@@ -83,3 +83,13 @@ plan.program @range attributes {model = {}, options = {}, target = "sm_90a"} {
     plan.layers "dense" from 2 to 2 { }
   }
 }
+
+// -----
+
+plan.program @names attributes {model = {}, options = {}, target = "sm_90a"} {
+  plan.buffer @x : bf16 [T, 128] stride 128 step
+  // A kernel may be called as a buffer is, a work list may not: it is a buffer.
+  plan.kernel @x code "x" block 128 args [] ops []
+  // expected-error @+1 {{expected a name of its own, but got 'x' twice}}
+  plan.worklist @x rows 64 rows_per_token 2
+}
