@@ -91,9 +91,12 @@ LogicalResult BufferOp::verify() {
   if (getShape().empty())
     return emitOpError("expected at least one dimension, but got none");
   auto last = cast<ExprAttr>(getShape().getValue().back());
-  if (getShape().size() > 1 || last.getConstant())
-    return verifyRows(*this, getElement(), last.getConstant(), getRowStride());
-  return verifyRows(*this, getElement(), std::nullopt, getRowStride());
+  std::optional<int64_t> columns = last.getConstant();
+  if (!getRowStride())
+    return verifyRows(*this, getElement(), std::nullopt, 0);
+  if (getShape().size() < 2 || !columns)
+    return emitOpError("expected a row stride only for rows of known length");
+  return verifyRows(*this, getElement(), columns, *getRowStride());
 }
 
 LogicalResult WorklistOp::verify() {

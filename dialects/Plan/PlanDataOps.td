@@ -54,15 +54,16 @@ def Plan_ParamOp : Plan_DataOp<"param"> {
 def Plan_BufferOp : Plan_DataOp<"buffer"> {
   let summary = "Named device memory";
   let description = [{
-    Rows (the last dimension) are `row_stride` elements apart. `step` buffers live within one step and share an arena by lifetime, `persistent` ones keep their contents and
+    Rows (the last dimension) are `stride` elements apart if it is given, else they follow each other: a stride makes sense only for rows of known length and more than
+    one of them. `step` buffers live within one step and share an arena by lifetime, `persistent` ones keep their contents and
     are zeroed when weights are bound, `input` ones are filled by the runtime before a step.
 
     ```mlir
     plan.buffer @x : bf16 [T, 128] stride 128 step
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$element, Plan_ExprArrayAttr:$shape, I64Attr:$row_stride, Plan_BufferClass:$buffer_class);
-  let assemblyFormat = "$sym_name `:` $element custom<ExprList>($shape) `stride` $row_stride $buffer_class attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$element, Plan_ExprArrayAttr:$shape, OptionalAttr<I64Attr>:$row_stride, Plan_BufferClass:$buffer_class);
+  let assemblyFormat = "$sym_name `:` $element custom<ExprList>($shape) (`stride` $row_stride^)? $buffer_class attr-dict";
   let hasVerifier = 1;
 }
 

@@ -88,11 +88,13 @@ static ordered_json paramToJSON(ParamOp param) {
 }
 
 static ordered_json bufferToJSON(BufferOp buffer) {
-  return {{"name", str(buffer.getSymName())},
-          {"dtype", dtype(buffer.getElement())},
-          {"shape", exprs(buffer.getShape())},
-          {"row_stride", buffer.getRowStride()},
-          {"class", str(stringifyBufferClass(buffer.getBufferClass()))}};
+  ordered_json json = {{"name", str(buffer.getSymName())},
+                       {"dtype", dtype(buffer.getElement())},
+                       {"shape", exprs(buffer.getShape())}};
+  if (buffer.getRowStride())
+    json["row_stride"] = *buffer.getRowStride();
+  json["class"] = str(stringifyBufferClass(buffer.getBufferClass()));
+  return json;
 }
 
 static ordered_json kernelToJSON(KernelOp kernel, const KernelFacts &facts,
@@ -228,7 +230,6 @@ ordered_json k2c::buildManifest(ProgramOp program,
               {{"name", str(o.getSymName())},
                {"dtype", "i32"},
                {"shape", {"W_" + str(o.getSymName()), 2}},
-               {"row_stride", 2},
                {"class", "worklist"}});
           manifest["worklists"].push_back(worklistToJSON(o));
         })

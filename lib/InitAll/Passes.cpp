@@ -1,5 +1,6 @@
 #include "k2c/InitAll.h"
 
+#include "k2c/Conversion/K2ToPlan/Passes.h"
 #include "k2c/Transforms/K2/Passes.h"
 #include "k2c/Transforms/Plan/Passes.h"
 
@@ -7,5 +8,6 @@ void k2c::registerAllPasses() {
   mlir::registerTransformsPasses();
   mlir::registerConversionPasses();
   registerK2Passes();
+  registerK2ToPlanPasses();
   registerPlanPasses();
 }

@@ -26,7 +26,7 @@ constexpr StringLiteral kStream = "x";
 struct BufferInfo {
   Type element;
   SmallVector<Attribute> shape;
-  int64_t rowStride;
+  std::optional<int64_t> rowStride;
   plan::BufferClass bufferClass = plan::BufferClass::Step;
 };
 
@@ -95,26 +95,27 @@ static SmallVector<Value> inputsOf(k2::KernelOp kernel) {
 std::optional<BufferInfo> Converter::reserved(StringRef name) {
   Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
   ExprAttr T = symbol("T"), B = symbol("B");
-  auto input = [](Type element, SmallVector<Attribute> shape, int64_t stride) {
+  auto input = [](Type element, SmallVector<Attribute> shape,
+                  std::optional<int64_t> stride) {
     return BufferInfo{element, shape, stride, plan::BufferClass::Input};
   };
   int64_t pairs = config.getQkRopeHeadDim() / 2;
   if (name == "token_ids" || name == "positions" || name == "slot")
-    return input(i32, {T}, 1);
+    return input(i32, {T}, {});
   if (name == "rope_cos" || name == "rope_sin")
     return input(f32, {T, number(pairs)}, pairs);
   if (name == "seq_start")
-    return input(i32, {ExprAttr::get(context, ExprKind::Add, B, number(1))}, 1);
+    return input(i32, {ExprAttr::get(context, ExprKind::Add, B, number(1))},
+                 {});
   if (name == "past_len")
-    return input(i32, {B}, 1);
-  // The row stride of the table is its width, which is known at run time only.
+    return input(i32, {B}, {});
   if (name == "block_table")
     return input(i32,
                  {B, ExprAttr::get(context, ExprKind::CeilDiv, symbol("S"),
                                    number(kPageSize))},
-                 0);
+                 {});
   if (name == "slot_of")
-    return input(i32, {number(config.getNRoutedExperts())}, 1);
+    return input(i32, {number(config.getNRoutedExperts())}, {});
   if (name == "latent_cache") {
     int64_t width = config.getKvLoraRank() + config.getQkRopeHeadDim();
     return BufferInfo{builder.getBF16Type(),
@@ -130,19 +131,25 @@ LogicalResult Converter::declare(Operation *op, StringRef name,
                                  const BufferInfo &info) {
   auto &known = buffers[name];
   ArrayAttr shape = builder.getArrayAttr(info.shape);
+  IntegerAttr stride;
+  if (info.rowStride)
+    stride = builder.getI64IntegerAttr(*info.rowStride);
   if (!known) {
     known =
         plan::BufferOp::create(dataBuilder, op->getLoc(), name, info.element,
-                               shape, info.rowStride, info.bufferClass);
+                               shape, stride, info.bufferClass);
     return success();
   }
-  if (known.getElement() != info.element || known.getShape() != shape ||
-      int64_t(known.getRowStride()) != info.rowStride)
-    return op->emitOpError("expected every kernel to see buffer '")
-           << name << "' alike, but got " << known.getElement() << " "
-           << known.getShape() << " stride " << known.getRowStride() << " and "
-           << info.element << " " << shape << " stride " << info.rowStride;
-  return success();
+  if (known.getElement() == info.element && known.getShape() == shape &&
+      known.getRowStrideAttr() == stride)
+    return success();
+  auto diagnostic = op->emitOpError("expected every kernel to see buffer '")
+                    << name << "' alike, but got " << info.element << " "
+                    << shape;
+  if (stride)
+    diagnostic << " stride " << *info.rowStride;
+  diagnostic.attachNote(known.getLoc()) << "the other one: " << *known;
+  return failure();
 }
 
 LogicalResult Converter::declareWorklist(plan::WorklistAttr list,
@@ -174,7 +181,8 @@ BufferInfo Converter::fromView(MemRefType view, plan::ArgAttr arg) {
     }
   }
   auto [strides, offset] = view.getStridesAndOffset();
-  info.rowStride = view.getRank() > 1 ? strides[view.getRank() - 2] : 1;
+  if (view.getRank() > 1 && !view.isDynamicDim(view.getRank() - 1))
+    info.rowStride = strides[view.getRank() - 2];
   return info;
 }
 

@@ -93,3 +93,10 @@ plan.program @names attributes {model = {}, options = {}, target = "sm_90a"} {
   // expected-error @+1 {{expected a name of its own, but got 'x' twice}}
   plan.worklist @x rows 64 rows_per_token 2
 }
+
+// -----
+
+plan.program @dynamic_rows attributes {model = {}, options = {}, target = "sm_90a"} {
+  // expected-error @+1 {{expected a row stride only for rows of known length}}
+  plan.buffer @x : i32 [B, T] stride 8 step
+}

@@ -10,8 +10,8 @@ plan.program @micro attributes {model = {hidden_size = 128 : i64}, options = {},
   plan.param @embed : bf16 [500, 128] stride 128 model layers [] parts [#plan.part<"model.embed_tokens.weight" rows 500 at 0>]
   // CHECK: plan.param @dense.norm : f32 [128] stride 128 layer layers [0, 2]
   plan.param @dense.norm : f32 [128] stride 128 layer layers [0, 2] parts [#plan.part<"model.layers.{layer}.norm.weight" rows 128 at 0>]
-  // CHECK: plan.buffer @token_ids : i32 [T] stride 1 input
-  plan.buffer @token_ids : i32 [T] stride 1 input
+  // CHECK: plan.buffer @token_ids : i32 [T] input
+  plan.buffer @token_ids : i32 [T] input
   // CHECK: plan.buffer @x : bf16 [T, 128] stride 128 step
   plan.buffer @x : bf16 [T, 128] stride 128 step
   // CHECK: plan.buffer @y : bf16 [T, 128] stride 128 step

@@ -3,7 +3,7 @@
 
 plan.program @complete attributes {model = {num_hidden_layers = 2 : i64}, options = {}, target = "sm_90a"} {
   plan.param @dense.w : bf16 [8, 8] stride 8 layer layers [0, 2] parts [#plan.part<"w.{layer}" rows 8 at 0>]
-  plan.buffer @token_ids : i32 [T] stride 1 input
+  plan.buffer @token_ids : i32 [T] input
   plan.buffer @x : bf16 [T, 8] stride 8 step
   plan.buffer @y : bf16 [T, 8] stride 8 step
   plan.worklist @list rows 64 rows_per_token 2
@@ -105,7 +105,7 @@ plan.program @param_written attributes {model = {}, options = {}, target = "sm_9
 // -----
 
 plan.program @input_written attributes {model = {}, options = {}, target = "sm_90a"} {
-  plan.buffer @slot : i32 [T] stride 1 input
+  plan.buffer @slot : i32 [T] input
   plan.entry @model {
     // expected-error @+1 {{expected a buffer of class step or persistent where one is written, but got @slot}}
     plan.zero @slot
