@@ -21,6 +21,8 @@ namespace k2c {
 
 namespace {
 constexpr StringLiteral kStream = "x";
+/// Rows of a work item of the expert kernels.
+constexpr int64_t kTileRows = 64;
 
 /// Shape and class of a buffer.
 struct BufferInfo {
@@ -52,7 +54,7 @@ private:
   std::optional<BufferInfo> reserved(StringRef name);
   LogicalResult declare(Operation *op, StringRef name, const BufferInfo &info);
   LogicalResult declareWorklist(plan::WorklistAttr list, Operation *op);
-  BufferInfo fromView(MemRefType view, plan::ArgAttr arg);
+  BufferInfo fromValue(OpResult result);
   std::string placeOf(k2::KernelOp kernel, OpResult result, Value stream);
   void trace(Location loc, StringRef name, ExprAttr layer, StringRef buffer);
 
@@ -79,6 +81,27 @@ private:
 };
 } // namespace
 
+/// Rows of an activation: T, or T * top_k of what an expert linear makes.
+static ExprAttr getRowCount(Value value) {
+  MLIRContext *context = value.getContext();
+  ExprAttr tokens = ExprAttr::get(context, "T");
+  while (Operation *def = value.getDefiningOp()) {
+    if (auto linear = dyn_cast<k2::ExpertLinearOp>(def))
+      return ExprAttr::get(
+          context, ExprKind::Mul, tokens,
+          ExprAttr::get(context, linear.getRouting().getType().getTopK()));
+    if (auto kernel = dyn_cast<k2::KernelOp>(def))
+      value = kernel.getBody().front().getTerminator()->getOperand(
+          cast<OpResult>(value).getResultNumber());
+    else if (isa<k2::SwigluOp, k2::SliceOp, k2::RmsNormOp, k2::ResidualAddOp>(
+                 def))
+      value = def->getOperand(0);
+    else
+      break;
+  }
+  return tokens;
+}
+
 /// Ranked tensors that a kernel uses from outside, in order of first use.
 static SmallVector<Value> inputsOf(k2::KernelOp kernel) {
   llvm::SetVector<Value> inputs;
@@ -91,31 +114,37 @@ static SmallVector<Value> inputsOf(k2::KernelOp kernel) {
   return inputs.takeVector();
 }
 
-/// The arrays that the runtime fills, and the cache.
+/// The arrays that the runtime fills, those of the routing, and the cache.
 std::optional<BufferInfo> Converter::reserved(StringRef name) {
   Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
   ExprAttr T = symbol("T"), B = symbol("B");
-  auto input = [](Type element, SmallVector<Attribute> shape,
-                  std::optional<int64_t> stride) {
-    return BufferInfo{element, shape, stride, plan::BufferClass::Input};
+  auto binary = [&](ExprKind kind, ExprAttr a, int64_t b) {
+    return ExprAttr::get(context, kind, a, number(b));
+  };
+  auto input = [&](SmallVector<Attribute> shape) {
+    return BufferInfo{i32, shape, {}, plan::BufferClass::Input};
+  };
+  auto routing = [&](SmallVector<Attribute> shape) {
+    return BufferInfo{i32, shape, {}, plan::BufferClass::Step};
   };
   int64_t pairs = config.getQkRopeHeadDim() / 2;
+  int64_t experts = config.getNRoutedExperts();
+  int64_t slots = config.getNumExpertsPerTok();
   if (name == "token_ids" || name == "positions" || name == "slot")
-    return input(i32, {T}, {});
+    return input({T});
   if (name == "rope_cos" || name == "rope_sin")
-    return input(f32, {T, number(pairs)}, pairs);
+    return BufferInfo{f32,
+                      {T, number(pairs)},
+                      plan::paddedRowStride(pairs, f32),
+                      plan::BufferClass::Input};
   if (name == "seq_start")
-    return input(i32, {ExprAttr::get(context, ExprKind::Add, B, number(1))},
-                 {});
+    return input({binary(ExprKind::Add, B, 1)});
   if (name == "past_len")
-    return input(i32, {B}, {});
+    return input({B});
   if (name == "block_table")
-    return input(i32,
-                 {B, ExprAttr::get(context, ExprKind::CeilDiv, symbol("S"),
-                                   number(kPageSize))},
-                 {});
+    return input({B, binary(ExprKind::CeilDiv, symbol("S"), kPageSize)});
   if (name == "slot_of")
-    return input(i32, {number(config.getNRoutedExperts())}, {});
+    return input({number(experts)});
   if (name == "latent_cache") {
     int64_t width = config.getKvLoraRank() + config.getQkRopeHeadDim();
     return BufferInfo{builder.getBF16Type(),
@@ -124,6 +153,25 @@ std::optional<BufferInfo> Converter::reserved(StringRef name) {
                       plan::paddedRowStride(width, builder.getBF16Type()),
                       plan::BufferClass::Persistent};
   }
+  if (experts <= 0)
+    return std::nullopt;
+  ExprAttr rows = binary(ExprKind::Mul, T, slots);
+  if (name == "expert_count")
+    return routing({number(experts)});
+  if (name == "expert_start")
+    return routing({number(experts + 1)});
+  if (name == "token_of_row")
+    return routing({rows});
+  if (name == "row_of")
+    return routing({T, number(slots)});
+  // Every non-empty expert can end in a partial tile.
+  if (name == "expert_work")
+    return routing({ExprAttr::get(context, ExprKind::Add,
+                                  binary(ExprKind::Min, rows, experts),
+                                  binary(ExprKind::FloorDiv, rows, kTileRows)),
+                    number(3)});
+  if (name == "work_count")
+    return routing({number(1)});
   return std::nullopt;
 }
 
@@ -167,22 +215,18 @@ LogicalResult Converter::declareWorklist(plan::WorklistAttr list,
   return success();
 }
 
-/// The buffer a view of it lets us see: dynamic extents are the argument's.
-BufferInfo Converter::fromView(MemRefType view, plan::ArgAttr arg) {
+/// The buffer of an activation: however kernels regroup it in their views, it
+/// has the rows and columns of its type, rows padded to 16 bytes.
+BufferInfo Converter::fromValue(OpResult result) {
+  auto type = cast<RankedTensorType>(result.getType());
   BufferInfo info;
-  info.element = view.getElementType();
-  ArrayRef<ExprAttr> extents = arg.getExtents();
-  for (int64_t dim : view.getShape()) {
-    if (ShapedType::isDynamic(dim)) {
-      info.shape.push_back(extents.front());
-      extents = extents.drop_front();
-    } else {
-      info.shape.push_back(number(dim));
-    }
-  }
-  auto [strides, offset] = view.getStridesAndOffset();
-  if (view.getRank() > 1 && !view.isDynamicDim(view.getRank() - 1))
-    info.rowStride = strides[view.getRank() - 2];
+  info.element = type.getElementType();
+  for (int64_t dim : type.getShape())
+    info.shape.push_back(ShapedType::isDynamic(dim) ? getRowCount(result)
+                                                    : number(dim));
+  if (type.getRank() > 1)
+    info.rowStride =
+        plan::paddedRowStride(type.getShape().back(), info.element);
   return info;
 }
 
@@ -240,9 +284,6 @@ FailureOr<plan::BindAttr> Converter::bind(k2::KernelOp kernel,
     if (name.empty())
       return kernel.emitOpError("expected input ")
              << arg.getIndex() << " to have a buffer";
-    if (buffers.contains(name) && !reserved(name) &&
-        failed(declare(kernel, name, fromView(view, arg))))
-      return failure();
     return buffer(name);
   }
   case plan::ArgKind::Result: {
@@ -250,7 +291,7 @@ FailureOr<plan::BindAttr> Converter::bind(k2::KernelOp kernel,
       return outOfRange(kernel.getNumResults());
     OpResult result = kernel->getResult(arg.getIndex());
     std::string name = placeOf(kernel, result, stream);
-    if (failed(declare(kernel, name, fromView(view, arg))))
+    if (failed(declare(kernel, name, fromValue(result))))
       return failure();
     places[result] = name;
     return buffer(name);
@@ -268,7 +309,11 @@ FailureOr<plan::BindAttr> Converter::bind(k2::KernelOp kernel,
     if (worklists.contains(name))
       return buffer(name);
     std::optional<BufferInfo> info = reserved(name);
-    if (failed(declare(kernel, name, info ? *info : fromView(view, arg))))
+    if (!info)
+      return kernel.emitOpError("expected the reserved name of an array, but "
+                                "got ")
+             << arg;
+    if (failed(declare(kernel, name, *info)))
       return failure();
     return buffer(name, name == "latent_cache" ? symbol("layer") : ExprAttr());
   }

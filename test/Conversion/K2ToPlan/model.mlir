@@ -32,7 +32,7 @@
 // CHECK-DAG: plan.buffer @x : bf16 [T, 100] stride 104 step
 // CHECK-DAG: plan.worklist @query_tiles rows 64 rows_per_token 2
 // CHECK-DAG: plan.buffer @dense_q.out : bf16 [T, 384] stride 384 step
-// CHECK-DAG: plan.buffer @router_ids : i32 [T, 2] stride 2 step
+// CHECK-DAG: plan.buffer @router_ids : i32 [T, 2] stride 4 step
 // CHECK-DAG: plan.buffer @expert_start : i32 [9] step
 // CHECK-DAG: plan.buffer @moe_up.out : bf16 [T * 2, 64] stride 64 step
 
@@ -158,7 +158,7 @@ tile.kernel @dense_add(%x: memref<?x100xbf16, strided<[104, 1]>>, %y: memref<?x1
 tile.kernel @moe_add(%x: memref<?x100xbf16, strided<[104, 1]>>, %y: memref<?x100xbf16, strided<[104, 1]>>) attributes {num_warps = 4,
     plan.grid = [#plan.expr<T>, #plan.expr<1>, #plan.expr<1>],
     plan.args = [#plan.arg<read input 0 [T]>, #plan.arg<write result 0 [T]>]} { tile.return }
-tile.kernel @moe_router(%ids: memref<?x2xi32>, %weights: memref<?x2xf32>, %start: memref<9xi32>) attributes {num_warps = 4,
+tile.kernel @moe_router(%ids: memref<?x2xi32, strided<[4, 1]>>, %weights: memref<?x2xf32, strided<[4, 1]>>, %start: memref<9xi32>) attributes {num_warps = 4,
     plan.grid = [#plan.expr<T>, #plan.expr<1>, #plan.expr<1>],
     plan.args = [#plan.arg<write result 0 [T]>, #plan.arg<write result 1 [T]>, #plan.arg<write array "expert_start">]} { tile.return }
 tile.kernel @moe_gate(%x: memref<?x100xbf16, strided<[104, 1]>>, %w: memref<8x100xbf16, strided<[104, 1]>>, %y: memref<?x8xf32>) attributes {num_warps = 4,
