@@ -4,6 +4,7 @@
 #include "dialects/K2/K2.h"
 #include "dialects/Plan/Plan.h"
 #include "dialects/Tile/Tile.h"
+#include "k2c/Target/PTX.h"
 
 void k2c::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::gpu::GPUDialect,
@@ -13,4 +14,5 @@ void k2c::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<k2::K2Dialect>();
   registry.insert<plan::PlanDialect>();
   registry.insert<tile::TileDialect>();
+  registerPTXTranslations(registry);
 }

@@ -1,6 +1,8 @@
 #include "k2c/InitAll.h"
 
 #include "k2c/Conversion/K2ToPlan/Passes.h"
+#include "k2c/Conversion/TileToNVVM/Passes.h"
+#include "k2c/Target/PTX.h"
 #include "k2c/Transforms/K2/Passes.h"
 #include "k2c/Transforms/Plan/Passes.h"
 
@@ -9,5 +11,7 @@ void k2c::registerAllPasses() {
   mlir::registerConversionPasses();
   registerK2Passes();
   registerK2ToPlanPasses();
+  registerConvertTileToNVVMPass();
   registerPlanPasses();
+  registerTargetPasses();
 }

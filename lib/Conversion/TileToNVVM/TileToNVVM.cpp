@@ -1,0 +1,126 @@
+// The driver: checks the schedule, makes one gpu.module per kernel and runs the patterns of all families on it.
+#include "k2c/Conversion/TileToNVVM/Passes.h"
+
+#include "lib/Conversion/TileToNVVM/Lowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace k2c {
+#define GEN_PASS_DEF_CONVERTTILETONVVMPASS
+#include "k2c/Conversion/TileToNVVM/Passes.h.inc"
+} // namespace k2c
+
+using namespace mlir;
+using namespace k2c;
+using namespace k2c::tile_to_nvvm;
+
+/// Every tile has a layout over the kernel's warps.
+static LogicalResult verifyLayouts(tile::KernelOp kernel) {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    auto verify = [&](Type type) -> LogicalResult {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor)
+        return success();
+      auto layout = dyn_cast_or_null<tile::LinearAttr>(tensor.getEncoding());
+      if (!layout)
+        return op->emitError("expected every tile to have a layout, but got ") << type;
+      if (layout.getNumWarps() != kernel.getNumWarps())
+        return op->emitError("expected layouts over the kernel's ") << kernel.getNumWarps() << " warps, but got " << type;
+      return success();
+    };
+    for (Type type : op->getResultTypes())
+      if (failed(verify(type)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// The end of the placed buffers.
+static FailureOr<uint64_t> endOfBuffers(tile::KernelOp kernel) {
+  uint64_t end = 0;
+  WalkResult result = kernel.walk([&](tile::AllocSharedOp alloc) {
+    if (!alloc.getOffset()) {
+      alloc.emitOpError("expected an offset (run tile-allocate-shared)");
+      return WalkResult::interrupt();
+    }
+    auto type = cast<tile::BufferType>(alloc.getType());
+    uint64_t bytes = llvm::product_of(type.getShape()) * type.getElementType().getIntOrFloatBitWidth() / 8;
+    end = std::max<uint64_t>(end, *alloc.getOffset() + bytes);
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return llvm::alignTo(end, 16);
+}
+
+static void populatePatterns(Patterns &patterns) {
+  populateKernelPatterns(patterns);
+  populateElementwisePatterns(patterns);
+  populateShapePatterns(patterns);
+  populateScalarAccessPatterns(patterns);
+  populateGlobalAccessPatterns(patterns);
+  populateRowAccessPatterns(patterns);
+  populateReducePatterns(patterns);
+  populateArgMaxPatterns(patterns);
+  populateScanPatterns(patterns);
+  populateConvertLayoutPatterns(patterns);
+}
+
+static LogicalResult convertKernel(gpu::GPUModuleOp module, KernelState &state) {
+  MLIRContext *context = module.getContext();
+  TileTypeConverter types;
+  ConversionTarget target(*context);
+  target.addIllegalDialect<tile::TileDialect>();
+  target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  target.markUnknownOpDynamicallyLegal([&](Operation *op) { return types.isLegal(op); });
+  RewritePatternSet set(context);
+  Patterns patterns{set, types, state};
+  populatePatterns(patterns);
+  scf::populateSCFStructuralTypeConversionsAndLegality(types, set, target);
+  return applyFullConversion(module, target, std::move(set));
+}
+
+namespace {
+
+struct ConvertTileToNVVM : k2c::impl::ConvertTileToNVVMPassBase<ConvertTileToNVVM> {
+  using ConvertTileToNVVMPassBase::ConvertTileToNVVMPassBase;
+
+  void runOnOperation() override {
+    auto kernels = llvm::to_vector(getOperation().getOps<tile::KernelOp>());
+    if (kernels.empty())
+      return;
+    OpBuilder builder(&getContext());
+    getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
+    auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, features);
+    for (tile::KernelOp kernel : kernels) {
+      if (failed(verifyLayouts(kernel)))
+        return signalPassFailure();
+      FailureOr<uint64_t> end = endOfBuffers(kernel);
+      if (failed(end))
+        return signalPassFailure();
+      KernelState state;
+      state.numWarps = kernel.getNumWarps();
+      state.scratchBase = *end;
+
+      builder.setInsertionPoint(kernel);
+      auto module = gpu::GPUModuleOp::create(builder, kernel.getLoc(), kernel.getSymName(), builder.getArrayAttr({target}));
+      kernel->moveBefore(module.getBody(), module.getBody()->begin());
+      if (failed(convertKernel(module, state)))
+        return signalPassFailure();
+      if (state.usesShared) {
+        builder.setInsertionPointToStart(module.getBody());
+        LLVM::GlobalOp::create(builder, module.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
+                               LLVM::Linkage::External, kSharedName, Attribute(), /*alignment=*/1024, kSharedSpace);
+      }
+      module->setAttr("tile.shared_bytes", builder.getI64IntegerAttr(state.usesShared ? state.scratchBase + state.scratchBytes : 0));
+    }
+  }
+};
+
+} // namespace
