@@ -261,6 +261,7 @@ Expected<DriverTable> makeCudaDriver(int ordinal) {
   table.deviceName = deviceName;
   table.errorString = errorString;
   table.takesTextOnly = false;
+  table.checksBounds = false;
   table.memAlloc = memAlloc;
   table.memFree = memFree;
   table.memGetInfo = memGetInfo;

@@ -2,7 +2,6 @@
 #include "runtime/Device/Device.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace k2rt {
 
@@ -21,30 +20,6 @@ DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
 DeviceMemory::~DeviceMemory() {
   if (device_)
     device_->table_.memFree(device_->table_.self, pointer_);
-}
-
-Expected<std::unique_ptr<Device>> Device::open(const std::string &name) {
-  Expected<DriverTable> table = [&]() -> Expected<DriverTable> {
-    if (name == "sim")
-      return makeSimDriver();
-    int ordinal = 0;
-    std::string_view rest = name;
-    if (rest == "cuda")
-      return makeCudaDriver(0);
-    if (rest.starts_with("cuda:")) {
-      rest.remove_prefix(5);
-      auto [end, error] =
-          std::from_chars(rest.data(), rest.data() + rest.size(), ordinal);
-      if (error == std::errc() && end == rest.data() + rest.size() &&
-          ordinal >= 0)
-        return makeCudaDriver(ordinal);
-    }
-    return Status::input("--device: expected sim, cuda or cuda:N, but got '" +
-                         name + "'");
-  }();
-  if (!table)
-    return table.status();
-  return std::make_unique<Device>(*table);
 }
 
 Device::~Device() { table_.destroy(table_.self); }
@@ -130,9 +105,9 @@ Expected<FunctionHandle> Device::function(ModuleHandle module,
 }
 
 Status Device::launch(FunctionHandle function, const LaunchConfig &config,
-                      void **params, const std::string &kernel) {
+                      void **params) {
   return check(table_.launchKernel(table_.self, function, &config, params),
-               "kernel '" + kernel + "'");
+               "launch");
 }
 
 bool Device::takeCounters(LaunchCounters &counters) {

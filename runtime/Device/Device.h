@@ -42,6 +42,7 @@ public:
 
   std::string name() const { return table_.deviceName(table_.self); }
   bool takesTextOnly() const { return table_.takesTextOnly; }
+  bool checksBounds() const { return table_.checksBounds; }
   const DriverTable &table() const { return table_; }
 
   /// At least one byte, so that every array has an address.
@@ -59,7 +60,7 @@ public:
   Expected<FunctionHandle> function(ModuleHandle module,
                                     const std::string &name);
   Status launch(FunctionHandle function, const LaunchConfig &config,
-                void **params, const std::string &kernel);
+                void **params);
 
   /// Adds what was launched since the last call; false if the device cannot
   /// tell.

@@ -53,6 +53,9 @@ struct DriverTable {
   const char *(*errorString)(void *self, int code);
   /// True when modules are loaded from PTX text only.
   bool takesTextOnly;
+  /// True when every access is checked against its allocation: then arrays are
+  /// allocated at their exact size, each on its own.
+  bool checksBounds;
 
   int (*memAlloc)(void *self, DevicePtr *out, size_t bytes, const char *name);
   int (*memFree)(void *self, DevicePtr pointer);

@@ -255,6 +255,7 @@ Expected<DriverTable> makeSimDriver() {
   table.deviceName = deviceName;
   table.errorString = errorString;
   table.takesTextOnly = true;
+  table.checksBounds = true;
   table.memAlloc = memAlloc;
   table.memFree = memFree;
   table.memGetInfo = memGetInfo;

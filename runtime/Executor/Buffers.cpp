@@ -1,0 +1,157 @@
+//===- Buffers.cpp - The named device memory of a run ---------------------===//
+#include "runtime/Executor/Buffers.h"
+
+#include "runtime/Checkpoint/Convert.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+namespace k2rt {
+
+std::vector<float> HostArray::floats() const {
+  std::vector<float> values(bytes.size() /
+                            static_cast<size_t>(elementTypeSize(dtype)));
+  widenToFloat(dtype == ElementType::BF16 ? DType::BF16 : DType::F32,
+               bytes.data(), values);
+  return values;
+}
+
+Expected<Buffers::State> Buffers::layOut(const Buffer &buffer,
+                                         const Symbols &symbols) const {
+  State state;
+  for (const Expr &dim : buffer.shape) {
+    Expected<int64_t> extent = dim.evaluate(symbols);
+    if (!extent)
+      return extent.status().within("buffer '" + buffer.name + "'");
+    if (*extent < 0)
+      return Status::input(fmt::format(
+          "buffer '{}': expected extents of at least 0, but got {} = {}",
+          buffer.name, dim.str(), *extent));
+    state.shape.push_back(*extent);
+  }
+  int64_t size = elementTypeSize(buffer.dtype), bytes = 0;
+  state.rows = 1;
+  bool overflow = false;
+  for (size_t i = 0; i + 1 < state.shape.size(); ++i)
+    overflow |= __builtin_mul_overflow(state.rows, state.shape[i], &state.rows);
+  overflow |= __builtin_mul_overflow(state.shape.back(), size, &state.rowBytes);
+  state.strideBytes =
+      buffer.rowStride ? *buffer.rowStride * size : state.rowBytes;
+  overflow |= __builtin_mul_overflow(state.rows, state.strideBytes, &bytes);
+  if (overflow)
+    return Status::input(fmt::format(
+        "buffer '{}': expected a size of 64 bits, but got more", buffer.name));
+  state.bytes = static_cast<size_t>(bytes);
+  return state;
+}
+
+Status Buffers::prepare(BufferClass cls, const Symbols &symbols) {
+  for (int index : used_) {
+    const Buffer &buffer = manifest_->buffers[index];
+    if (buffer.cls != cls)
+      continue;
+    Expected<State> wanted = layOut(buffer, symbols);
+    if (!wanted)
+      return wanted.status();
+    State &state = states_[index];
+    bool fits =
+        state.memory.pointer() != 0 &&
+        (device_->checksBounds() ? state.memory.bytes() == wanted->bytes
+                                 : state.memory.bytes() >= wanted->bytes);
+    if (fits) {
+      wanted->memory = std::move(state.memory);
+    } else {
+      state.memory = DeviceMemory(); // freed before its successor is taken
+      Expected<DeviceMemory> memory =
+          device_->allocate(wanted->bytes, buffer.name);
+      if (!memory)
+        return memory.status();
+      wanted->memory = std::move(*memory);
+    }
+    state = std::move(*wanted);
+    if (cls == BufferClass::Persistent)
+      if (Status s = zero(index); s.failed())
+        return s;
+  }
+  return Status();
+}
+
+DevicePtr Buffers::pointer(int buffer) const {
+  return states_[buffer].memory.pointer();
+}
+
+Expected<DevicePtr> Buffers::at(int buffer, int64_t index) const {
+  const State &state = states_[buffer];
+  if (index < 0 || index >= state.shape[0])
+    return Status::input(
+        fmt::format("buffer '{}': expected an index below {}, but got {}",
+                    manifest_->buffers[buffer].name, state.shape[0], index));
+  return state.memory.pointer() +
+         static_cast<uint64_t>(index) * (state.bytes / state.shape[0]);
+}
+
+Status Buffers::upload(int buffer, std::span<const std::byte> data) {
+  const State &state = states_[buffer];
+  if (static_cast<int64_t>(data.size()) != state.rows * state.rowBytes)
+    return Status::input(fmt::format(
+        "buffer '{}': expected the shape {} of the manifest to hold {} bytes, "
+        "but got {}",
+        manifest_->buffers[buffer].name, shapeString(state.shape), data.size(),
+        state.rows * state.rowBytes));
+  if (state.strideBytes == state.rowBytes)
+    return device_->copyToDevice(state.memory.pointer(), data.data(),
+                                 data.size());
+  std::vector<std::byte> staging(state.bytes);
+  for (int64_t row = 0; row < state.rows; ++row)
+    std::memcpy(staging.data() + row * state.strideBytes,
+                data.data() + row * state.rowBytes,
+                static_cast<size_t>(state.rowBytes));
+  return device_->copyToDevice(state.memory.pointer(), staging.data(),
+                               staging.size());
+}
+
+Expected<HostArray> Buffers::download(int buffer) const {
+  const State &state = states_[buffer];
+  HostArray array;
+  array.dtype = manifest_->buffers[buffer].dtype;
+  array.shape = state.shape;
+  std::vector<std::byte> padded(state.bytes);
+  if (Status s = device_->copyToHost(padded.data(), state.memory.pointer(),
+                                     state.bytes);
+      s.failed())
+    return s;
+  if (state.strideBytes == state.rowBytes) {
+    array.bytes = std::move(padded);
+    return array;
+  }
+  array.bytes.resize(static_cast<size_t>(state.rows * state.rowBytes));
+  for (int64_t row = 0; row < state.rows; ++row)
+    std::memcpy(array.bytes.data() + row * state.rowBytes,
+                padded.data() + row * state.strideBytes,
+                static_cast<size_t>(state.rowBytes));
+  return array;
+}
+
+Status Buffers::zero(int buffer) {
+  return device_->fill(pointer(buffer), 0, states_[buffer].bytes);
+}
+
+Status Buffers::copy(int from, int to) {
+  if (states_[from].bytes != states_[to].bytes)
+    return Status::input(fmt::format(
+        "copy: expected buffers of one size, but got '{}' of {} and '{}' of {} "
+        "bytes",
+        manifest_->buffers[from].name, states_[from].bytes,
+        manifest_->buffers[to].name, states_[to].bytes));
+  return device_->copyOnDevice(pointer(to), pointer(from), states_[from].bytes);
+}
+
+uint64_t Buffers::bytesOf(BufferClass cls) const {
+  uint64_t bytes = 0;
+  for (int index : used_)
+    if (manifest_->buffers[index].cls == cls)
+      bytes += states_[index].bytes;
+  return bytes;
+}
+
+} // namespace k2rt

@@ -1,0 +1,69 @@
+//===- Buffers.h - The named device memory of a run -------------*- C++ -*-===//
+#ifndef RUNTIME_EXECUTOR_BUFFERS_H
+#define RUNTIME_EXECUTOR_BUFFERS_H
+
+#include "runtime/Artifact/Manifest.h"
+#include "runtime/Device/Device.h"
+
+#include <set>
+#include <span>
+
+namespace k2rt {
+
+/// A buffer's contents on the host, rows without padding.
+struct HostArray {
+  ElementType dtype = ElementType::F32;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> bytes;
+
+  /// The elements as float32 (bf16 widened). Precondition: bf16 or f32.
+  std::vector<float> floats() const;
+};
+
+class Buffers {
+public:
+  /// Manages the buffers of `manifest` whose numbers are in `used`.
+  Buffers(const Manifest &manifest, std::set<int> used, Device &device)
+      : manifest_(&manifest), device_(&device), used_(std::move(used)),
+        states_(manifest.buffers.size()) {}
+
+  bool used(int buffer) const { return used_.count(buffer) != 0; }
+  /// Gives every used buffer of a class its shape and memory. Contents are kept
+  /// only if nothing changed; memory of persistent buffers is zeroed.
+  Status prepare(BufferClass cls, const Symbols &symbols);
+
+  DevicePtr pointer(int buffer) const;
+  const std::vector<int64_t> &shape(int buffer) const {
+    return states_[buffer].shape;
+  }
+  size_t bytes(int buffer) const { return states_[buffer].bytes; }
+  /// Address of element `index` of the first dimension.
+  Expected<DevicePtr> at(int buffer, int64_t index) const;
+
+  /// Fills a buffer with rows that follow each other at `data`.
+  Status upload(int buffer, std::span<const std::byte> data);
+  Expected<HostArray> download(int buffer) const;
+  Status zero(int buffer);
+  Status copy(int from, int to);
+
+  /// Bytes of all used buffers of a class.
+  uint64_t bytesOf(BufferClass cls) const;
+
+private:
+  struct State {
+    DeviceMemory memory;
+    std::vector<int64_t> shape;
+    int64_t rows = 0, rowBytes = 0, strideBytes = 0;
+    size_t bytes = 0;
+  };
+  Expected<State> layOut(const Buffer &buffer, const Symbols &symbols) const;
+
+  const Manifest *manifest_;
+  Device *device_;
+  std::set<int> used_;
+  std::vector<State> states_;
+};
+
+} // namespace k2rt
+
+#endif // RUNTIME_EXECUTOR_BUFFERS_H
