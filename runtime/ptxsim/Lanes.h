@@ -14,6 +14,9 @@
 #define PTXSIM_VECTORIZE _Pragma("GCC ivdep")
 #endif
 
+/// A loop vectorises only if its body is inlined whole.
+#define PTXSIM_INLINE __attribute__((always_inline))
+
 namespace ptxsim {
 
 /// Calls f(lane) for the lanes of mask, lowest first.
@@ -59,7 +62,8 @@ template <class D, class F>
 template <class D, class A, class F>
 void unary(Warp &w, const Op &op, uint32_t mask) {
   const A *a = w.row<A>(op.a);
-  setLanes(w.row<D>(op.d), mask, [=](unsigned l) { return F()(a[l]); });
+  setLanes(w.row<D>(op.d), mask,
+           [=](unsigned l) PTXSIM_INLINE { return F()(a[l]); });
 }
 
 /// d = F(a, b).
@@ -67,7 +71,8 @@ template <class D, class A, class B, class F>
 void binary(Warp &w, const Op &op, uint32_t mask) {
   const A *a = w.row<A>(op.a);
   const B *b = w.row<B>(op.b);
-  setLanes(w.row<D>(op.d), mask, [=](unsigned l) { return F()(a[l], b[l]); });
+  setLanes(w.row<D>(op.d), mask,
+           [=](unsigned l) PTXSIM_INLINE { return F()(a[l], b[l]); });
 }
 
 /// d = F(a, b, c).
@@ -77,7 +82,7 @@ void ternary(Warp &w, const Op &op, uint32_t mask) {
   const B *b = w.row<B>(op.b);
   const C *c = w.row<C>(op.c);
   setLanes(w.row<D>(op.d), mask,
-           [=](unsigned l) { return F()(a[l], b[l], c[l]); });
+           [=](unsigned l) PTXSIM_INLINE { return F()(a[l], b[l], c[l]); });
 }
 
 } // namespace ptxsim
