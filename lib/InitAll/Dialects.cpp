@@ -4,6 +4,7 @@
 #include "dialects/K2/K2.h"
 #include "dialects/Plan/Plan.h"
 #include "dialects/Tile/Tile.h"
+#include "k2c/Conversion/K2ToTile/Passes.h"
 #include "k2c/Target/PTX.h"
 
 void k2c::registerAllDialects(mlir::DialectRegistry &registry) {
@@ -14,5 +15,6 @@ void k2c::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<k2::K2Dialect>();
   registry.insert<plan::PlanDialect>();
   registry.insert<tile::TileDialect>();
+  registerK2TileModels(registry);
   registerPTXTranslations(registry);
 }

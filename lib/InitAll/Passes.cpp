@@ -1,6 +1,7 @@
 #include "k2c/InitAll.h"
 
 #include "k2c/Conversion/K2ToPlan/Passes.h"
+#include "k2c/Conversion/K2ToTile/Passes.h"
 #include "k2c/Conversion/TileToNVVM/Passes.h"
 #include "k2c/Target/PTX.h"
 #include "k2c/Transforms/K2/Passes.h"
@@ -11,6 +12,7 @@ void k2c::registerAllPasses() {
   mlir::registerConversionPasses();
   registerK2Passes();
   registerK2ToPlanPasses();
+  registerK2ToTilePasses();
   registerConvertTileToNVVMPass();
   registerPlanPasses();
   registerTargetPasses();

@@ -1,0 +1,89 @@
+//===- Models.h - The families of tile models -------------------*- C++ -*-===//
+#ifndef K2C_LIB_CONVERSION_K2TOTILE_MODELS_H
+#define K2C_LIB_CONVERSION_K2TOTILE_MODELS_H
+
+#include "k2c/Conversion/K2ToTile/K2TileContext.h"
+#include <functional>
+
+namespace k2c {
+
+//===--- Frames: where the CTA's tile lies, for the roots that share it
+//----===//
+
+/// One row per CTA, the whole row in one tile.
+void setUpRowFrame(TileEmitter &e, K2TileContext &context);
+/// Tiles of [T, N]: columns of tiles on x, rows of tiles on y.
+void setUpProductFrame(TileEmitter &e, K2TileContext &context,
+                       k2::LinearOp root);
+/// Work items of the experts on y. Everything after it is emitted where the
+/// item is valid.
+void setUpExpertFrame(TileEmitter &e, K2TileContext &context,
+                      k2::ExpertLinearOp root);
+
+//===--- Products
+//----------------------------------------------------------===//
+
+/// Loads one step's tile of an operand at coordinate `k` of the summed dim.
+using LoadStep = std::function<mlir::Value(TileEmitter &, mlir::Value k)>;
+
+struct ProductWeight {
+  /// A bf16 or e4m3 tile: [N, K] if transposed, else [K, N].
+  LoadStep load;
+  bool transposed = true;
+  /// The scale of the step's block, f32; null for a weight without.
+  LoadStep scale;
+};
+
+/// The sums over `depth` of an input with several weights, f32 tiles of
+/// `shape`. The input is loaded once per step.
+llvm::SmallVector<mlir::Value>
+emitProducts(TileEmitter &e, int64_t depth, int64_t step,
+             llvm::ArrayRef<int64_t> shape, const LoadStep &input,
+             llvm::ArrayRef<ProductWeight> weights);
+
+/// The view of a weight as stored: rows padded to 16 bytes.
+mlir::Value getMatrix(K2TileContext &context, mlir::Value weight);
+/// The view of a quantized weight's scales, null for other weights.
+mlir::Value getMatrixScales(K2TileContext &context, mlir::Value weight);
+/// A vector weight as one row.
+mlir::Value loadWeightRow(TileEmitter &e, K2TileContext &context,
+                          mlir::Value weight);
+
+//===--- Rotation
+//----------------------------------------------------------===//
+
+/// Turns a tile of pairs by the tables' rows, which broadcast to it.
+mlir::Value emitRotation(TileEmitter &e, mlir::Value pairs, mlir::Value cos,
+                         mlir::Value sin);
+/// The row `token` of a rotary table as a tile [1, columns] of bf16 values.
+mlir::Value loadRotaryRow(TileEmitter &e, K2TileContext &context,
+                          llvm::StringRef name, mlir::Value table,
+                          mlir::Value token, int64_t columns);
+
+/// ceil(a / b) work items of 64 rows: the grid of the grouped kernels.
+plan::ExprAttr getExpertItems(K2TileContext &context, k2::RoutingType routing);
+/// Rows of one work item.
+inline constexpr int64_t kExpertRows = 64;
+/// Tokens of a page of the cache.
+inline constexpr int64_t kPageRows = 64;
+/// Elements between the items of expert_work: (expert, first row, rows),
+/// padded.
+inline constexpr int64_t kWorkItem = 4;
+
+//===--- Registration
+//------------------------------------------------------===//
+
+void attachNormModels(mlir::MLIRContext *context);
+void attachRopeModels(mlir::MLIRContext *context);
+void attachCacheModels(mlir::MLIRContext *context);
+void attachLinearModels(mlir::MLIRContext *context);
+void attachAbsorbModels(mlir::MLIRContext *context);
+void attachAttentionModels(mlir::MLIRContext *context);
+void attachRouterModels(mlir::MLIRContext *context);
+void attachDispatchModels(mlir::MLIRContext *context);
+void attachExpertModels(mlir::MLIRContext *context);
+void attachCombineModels(mlir::MLIRContext *context);
+
+} // namespace k2c
+
+#endif // K2C_LIB_CONVERSION_K2TOTILE_MODELS_H
