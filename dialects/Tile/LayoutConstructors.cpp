@@ -190,4 +190,10 @@ LinearLayout coalesced(const std::vector<int64_t> &shape, unsigned elemBytes,
   return LinearLayout(shape, bases);
 }
 
+LinearLayout copyAsyncLayout(const std::vector<int64_t> &shape,
+                             unsigned elemBytes, unsigned warps,
+                             unsigned vectorBytes) {
+  return coalesced(shape, elemBytes, warps, vectorBytes);
+}
+
 } // namespace k2c::tile

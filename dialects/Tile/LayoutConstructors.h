@@ -52,6 +52,12 @@ LinearLayout coalesced(int64_t rows, int64_t cols, unsigned elemBytes,
 LinearLayout coalesced(const std::vector<int64_t> &shape, unsigned elemBytes,
                        unsigned warps, unsigned vectorBytes = 16);
 
+/// Which thread copies which piece of a tile to shared memory: coalesced rows
+/// of `vectorBytes` pieces. tile.copy_async and its row numbers agree on it.
+LinearLayout copyAsyncLayout(const std::vector<int64_t> &shape,
+                             unsigned elemBytes, unsigned warps,
+                             unsigned vectorBytes);
+
 } // namespace k2c::tile
 
 #endif // K2C_DIALECTS_TILE_LAYOUTCONSTRUCTORS_H

@@ -39,14 +39,14 @@ def Tile_CopyAsyncOp : Tile_Op<"copy_async", [AttrSizedOperandSegments]> {
   let summary = "starts copying a tile of a view to one stage of a buffer";
   let description = [{
     The tile has the shape of a stage. Indices, bounds and mask as `tile.load`, or as `tile.gather` if `rows` is given; masked elements become zero in the buffer and are
-    not accessed. Completion: `tile.commit_group`, `tile.wait_group`, then `tile.barrier`.
+    not accessed. The tile moves in pieces of `vector_bytes` (16, 8 or 4) along its last dim, to which the row starts are aligned. Completion: `tile.commit_group`, `tile.wait_group`, then `tile.barrier`.
 
     ```mlir
     tile.copy_async %w[%n, %k] to %b[%stage] : memref<2112x7168xbf16> to !tile.buffer<4x128x64xbf16>
     ```
   }];
   let arguments = (ins Arg<Tile_View, "", [MemRead]>:$view, Variadic<I32>:$indices, Optional<Tile_IntTensor>:$rows, Variadic<I32>:$bounds,
-                   Arg<Tile_BufferType, "", [MemWrite]>:$buffer, I32:$stage);
+                   Arg<Tile_BufferType, "", [MemWrite]>:$buffer, I32:$stage, DefaultValuedAttr<I32Attr, "16">:$vector_bytes);
   let assemblyFormat = [{
     $view `[` $indices `]` (`rows` $rows^ `:` type($rows))? (`bounds` `[` $bounds^ `]`)? `to` $buffer `[` $stage `]`
     attr-dict `:` type($view) `to` type($buffer)

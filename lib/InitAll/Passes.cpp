@@ -6,6 +6,7 @@
 #include "k2c/Target/PTX.h"
 #include "k2c/Transforms/K2/Passes.h"
 #include "k2c/Transforms/Plan/Passes.h"
+#include "k2c/Transforms/Tile/Passes.h"
 
 void k2c::registerAllPasses() {
   mlir::registerTransformsPasses();
@@ -16,4 +17,5 @@ void k2c::registerAllPasses() {
   registerConvertTileToNVVMPass();
   registerPlanPasses();
   registerTargetPasses();
+  registerTilePasses();
 }
