@@ -115,16 +115,15 @@ private:
   /// What is left gets coalesced rows: the largest tiles first, because
   /// reductions, row vectors and index tiles follow from them.
   void anchorMemory() {
-    SmallVector<Value> left(classes.tiles());
-    llvm::stable_sort(left, [](Value a, Value b) {
-      auto key = [](Value v) {
-        // Of equally large tiles, memory accesses decide before computed ones.
-        bool memory = isa_and_nonnull<LoadOp, GatherOp>(v.getDefiningOp());
-        return std::pair(tileType(v).getNumElements(), memory);
-      };
-      return key(a) > key(b);
-    });
-    for (Value tile : left) {
+    // Of equally large tiles, memory accesses decide before computed ones.
+    SmallVector<std::tuple<int64_t, bool, unsigned>> order;
+    for (auto [i, tile] : llvm::enumerate(classes.tiles())) {
+      bool memory = isa_and_nonnull<LoadOp, GatherOp>(tile.getDefiningOp());
+      order.push_back({-tileType(tile).getNumElements(), !memory, i});
+    }
+    llvm::sort(order);
+    for (auto [size, computed, i] : order) {
+      Value tile = classes.tiles()[i];
       if (classes.layout(tile))
         continue;
       classes.assign(tile, rowLayout(tile));
