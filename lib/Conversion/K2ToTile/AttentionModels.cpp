@@ -23,6 +23,8 @@ struct AttentionStep {
   Value firstRow, rowEnd, column, tableStart;
   /// Per row: the last key it may see. [rows, 1]
   Value lastKey;
+  /// Keys that some row of the tile may see.
+  Value keyCount;
 };
 
 /// Columns of one dot over the latents.
@@ -69,8 +71,7 @@ SmallVector<Value> emitPage(TileEmitter &e, const AttentionStep &s, Value index,
   Value firstKey = e.muli(index, e.i32(kPageRows));
   // Rows of the page after the tile's last visible key are not read: whatever
   // is there must not reach the sums, not even times zero.
-  Value last = e.extract(e.reduce(tile::ReduceKind::Maximum, s.lastKey, 0));
-  Value keyEnd = e.subi(e.addi(last, e.i32(1)), firstKey);
+  Value keyEnd = e.subi(s.keyCount, firstKey);
   Value scores = emitScores(e, s, page, firstKey, keyEnd);
   auto shape = e.shapeOf(scores);
   auto column = e.shapeOf(maximum);
@@ -149,8 +150,8 @@ struct AttentionModel
         e.f32({s.rows, s.columns}, 0),
         e.f32(column, -std::numeric_limits<double>::infinity()),
         e.f32(column, 0)};
-    Value last = e.extract(e.reduce(tile::ReduceKind::Maximum, s.lastKey, 0));
-    Value count = e.divi(e.addi(last, e.i32(kPageRows)), e.i32(kPageRows));
+    Value count =
+        e.divi(e.addi(s.keyCount, e.i32(kPageRows - 1)), e.i32(kPageRows));
     auto loop = scf::ForOp::create(
         e, e.i32(0), count, e.i32(1), state,
         [&](OpBuilder &builder, Location loc, Value index, ValueRange state) {
@@ -231,9 +232,12 @@ private:
                            Value shift) {
     SmallVector<int64_t> column{s.rows, 1};
     Value row = e.addi(e.iota(column, 0), e.splat(s.firstRow, column));
-    Value lastRow = e.splat(e.subi(s.rowEnd, e.i32(1)), column);
-    Value token = e.divi(e.mini(row, lastRow), e.i32(column, heads));
+    Value lastRow = e.subi(s.rowEnd, e.i32(1));
+    Value token =
+        e.divi(e.mini(row, e.splat(lastRow, column)), e.i32(column, heads));
     s.lastKey = e.addi(token, e.splat(shift, column));
+    Value lastToken = e.divi(lastRow, e.i32(heads));
+    s.keyCount = e.addi(e.addi(lastToken, shift), e.i32(1));
   }
 };
 

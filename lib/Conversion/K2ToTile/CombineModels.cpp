@@ -17,14 +17,13 @@ struct CombineModel : K2TileInterface::ExternalModel<CombineModel, CombineOp> {
     TileFrame frame = context.frame;
     SmallVector<int64_t> shape{frame.rows, frame.columns};
     int64_t slots = op.getRouting().getType().getTopK();
-    int64_t stride = plan::paddedRowStride(slots, e.getI32Type());
 
     Value rows = context.getRows(op.getRows());
     Value weights = context.getRows(op.getWeights());
     Value rowOf = context.getI32Array(
         "row_of", context.expr(plan::ExprKind::Mul, context.tokens(),
-                               context.expr(stride)));
-    Value first = e.muli(frame.row, e.i32(stride));
+                               context.expr(slots)));
+    Value first = e.muli(frame.row, e.i32(slots));
     auto loop = scf::ForOp::create(
         e, e.i32(0), e.i32(slots), e.i32(1), e.f32(shape, 0),
         [&](OpBuilder &builder, Location loc, Value slot, ValueRange sums) {
