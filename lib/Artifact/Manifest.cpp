@@ -107,7 +107,7 @@ static ordered_json kernelToJSON(KernelOp kernel, const KernelFacts &facts,
       json["access"] = str(stringifyAccess(arg.getAccess()));
     args.push_back(json);
   }
-  std::string file = "kernels/" + str(kernel.getCode());
+  std::string file = "kernels/" + str(kernel.getSymName());
   ordered_json json = {{"name", str(kernel.getSymName())},
                        {"ptx", file + ".ptx"},
                        {"entry", str(kernel.getCode())},

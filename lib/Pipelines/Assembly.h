@@ -1,0 +1,55 @@
+//===- Assembly.h - ptxas on several kernels at once ------------*- C++ -*-===//
+#ifndef LIB_PIPELINES_ASSEMBLY_H
+#define LIB_PIPELINES_ASSEMBLY_H
+
+#include "k2c/Artifact/CubinCache.h"
+#include "k2c/Artifact/Ptxas.h"
+#include "llvm/Support/ThreadPool.h"
+
+#include <chrono>
+#include <map>
+#include <mutex>
+
+namespace k2c {
+
+/// One kernel's code.
+struct Code {
+  std::string ptx;
+  int64_t sharedBytes = 0;
+  Assembled assembled;
+};
+
+struct AssemblyResults {
+  std::map<std::string, Code> codes;
+  bool hasPtxas = false;
+  size_t cached = 0;
+};
+
+/// Takes PTX as it is made; ptxas processes run beside the caller.
+class Assembly {
+public:
+  /// Without `enabled` only the text is kept.
+  Assembly(std::string arch, bool enabled);
+  /// Why nothing can be assembled though it was asked for; empty if all is
+  /// well.
+  const std::string &problem() const { return why; }
+  void add(const std::string &name, std::string ptx, int64_t sharedBytes);
+  AssemblyResults finish();
+
+private:
+  void progress();
+
+  std::string arch, why;
+  std::optional<Ptxas> ptxas;
+  CubinCache cache = CubinCache::open();
+  AssemblyResults results;
+  std::mutex mutex; // of what follows
+  std::chrono::steady_clock::time_point last =
+      std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  size_t done = 0, added = 0;
+  llvm::DefaultThreadPool pool; // last: its threads use all of the above
+};
+
+} // namespace k2c
+
+#endif // LIB_PIPELINES_ASSEMBLY_H
