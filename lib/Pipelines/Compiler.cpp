@@ -111,7 +111,7 @@ bool Compilation::dump(StringRef name,
   std::error_code code =
       llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path));
   if (!code) {
-    raw_fd_ostream out(path, code);
+    llvm::raw_fd_ostream out(path, code);
     if (!code)
       print(out);
   }
@@ -133,8 +133,10 @@ bool Compilation::reached(Stage stage, StringRef name) {
 
 /// The stages in IR, up to the LLVM dialect.
 bool Compilation::lower() {
-  if (!reached(Stage::K2, "k2") || finished)
-    return !finished ? false : true;
+  if (!reached(Stage::K2, "k2"))
+    return false;
+  if (finished)
+    return true;
   if (!runPasses([](OpPassManager &p) { buildK2Pipeline(p); }) ||
       !reached(Stage::Fused, "fused"))
     return false;
