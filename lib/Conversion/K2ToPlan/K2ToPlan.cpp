@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Converter.h"
 #include "k2c/Conversion/K2ToPlan/Passes.h"
+#include "k2c/Conversion/K2ToTile/KernelInputs.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -65,8 +66,7 @@ private:
                               plan::LayersOp layers, Value stream);
   LogicalResult convertLayers(k2::LayersOp layers, Places &places);
   FailureOr<plan::BindAttr> bind(k2::KernelOp kernel, plan::ArgAttr arg,
-                                 MemRefType view, ArrayRef<Value> inputs,
-                                 Places &places, plan::LayersOp layers,
+                                 ArrayRef<Value> inputs, Places &places,
                                  Value stream);
 
   k2::ModelOp model;
@@ -80,39 +80,6 @@ private:
   llvm::StringMap<plan::WorklistOp> worklists;
 };
 } // namespace
-
-/// Rows of an activation: T, or T * top_k of what an expert linear makes.
-static ExprAttr getRowCount(Value value) {
-  MLIRContext *context = value.getContext();
-  ExprAttr tokens = ExprAttr::get(context, "T");
-  while (Operation *def = value.getDefiningOp()) {
-    if (auto linear = dyn_cast<k2::ExpertLinearOp>(def))
-      return ExprAttr::get(
-          context, ExprKind::Mul, tokens,
-          ExprAttr::get(context, linear.getRouting().getType().getTopK()));
-    if (auto kernel = dyn_cast<k2::KernelOp>(def))
-      value = kernel.getBody().front().getTerminator()->getOperand(
-          cast<OpResult>(value).getResultNumber());
-    else if (isa<k2::SwigluOp, k2::SliceOp, k2::RmsNormOp, k2::ResidualAddOp>(
-                 def))
-      value = def->getOperand(0);
-    else
-      break;
-  }
-  return tokens;
-}
-
-/// Ranked tensors that a kernel uses from outside, in order of first use.
-static SmallVector<Value> inputsOf(k2::KernelOp kernel) {
-  llvm::SetVector<Value> inputs;
-  kernel.getBody().walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) &&
-          operand.getParentRegion() != &kernel.getBody())
-        inputs.insert(operand);
-  });
-  return inputs.takeVector();
-}
 
 /// The arrays that the runtime fills, those of the routing, and the cache.
 std::optional<BufferInfo> Converter::reserved(StringRef name) {
@@ -162,14 +129,21 @@ std::optional<BufferInfo> Converter::reserved(StringRef name) {
     return routing({number(experts + 1)});
   if (name == "token_of_row")
     return routing({rows});
-  if (name == "row_of")
-    return routing({T, number(slots)});
+  if (name == "row_of") // laid out as the ids are
+    return BufferInfo{i32,
+                      {T, number(slots)},
+                      plan::paddedRowStride(slots, i32),
+                      plan::BufferClass::Step};
   // Every non-empty expert can end in a partial tile.
   if (name == "expert_work")
-    return routing({ExprAttr::get(context, ExprKind::Add,
-                                  binary(ExprKind::Min, rows, experts),
-                                  binary(ExprKind::FloorDiv, rows, kTileRows)),
-                    number(3)});
+    return BufferInfo{
+        i32,
+        {ExprAttr::get(context, ExprKind::Add,
+                       binary(ExprKind::Min, rows, experts),
+                       binary(ExprKind::FloorDiv, rows, kTileRows)),
+         number(3)},
+        plan::paddedRowStride(3, i32),
+        plan::BufferClass::Step};
   if (name == "work_count")
     return routing({number(1)});
   return std::nullopt;
@@ -263,10 +237,9 @@ std::string Converter::placeOf(k2::KernelOp kernel, OpResult result,
 }
 
 FailureOr<plan::BindAttr> Converter::bind(k2::KernelOp kernel,
-                                          plan::ArgAttr arg, MemRefType view,
+                                          plan::ArgAttr arg,
                                           ArrayRef<Value> inputs,
-                                          Places &places, plan::LayersOp layers,
-                                          Value stream) {
+                                          Places &places, Value stream) {
   auto buffer = [&](StringRef name, ExprAttr index = {}) {
     return plan::BindAttr::get(context, plan::BindKind::Buffer, ref(name),
                                index);
@@ -327,13 +300,13 @@ FailureOr<plan::BindAttr> Converter::bind(k2::KernelOp kernel,
 LogicalResult Converter::convertKernel(k2::KernelOp kernel, Places &places,
                                        plan::LayersOp layers, Value stream) {
   KernelInfo &info = kernels.find(kernel.getName());
-  SmallVector<Value> inputs = inputsOf(kernel);
+  SmallVector<Value> inputs = getKernelInputs(kernel);
   SmallVector<Attribute> bindings;
   bool readsExperts = false;
   for (auto [arg, type] : llvm::zip(info.args, info.tile.getArgumentTypes())) {
     auto view = dyn_cast<MemRefType>(type);
     FailureOr<plan::BindAttr> binding =
-        bind(kernel, arg, view, inputs, places, layers, stream);
+        bind(kernel, arg, inputs, places, stream);
     if (failed(binding))
       return failure();
     bindings.push_back(*binding);
