@@ -7,5 +7,5 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   k2c::registerAllDialects(registry);
-  return mlir::asMainReturnCode(mlir::MlirLspServerMain(argc, argv, registry));
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)) ? 1 : 0;
 }
