@@ -30,12 +30,13 @@ struct Fault {
   std::string text;
 };
 
-/// Lanes of a warp that run together.
+/// Lanes of a warp that are at the same place.
 struct Split {
   uint32_t pc = 0;
   uint32_t mask = 0;
-  uint32_t waitingFor =
-      0; ///< lanes it waits for at a .sync instruction; 0: runnable
+  uint32_t waitingFor = 0; ///< lanes it waits for at a .sync instruction
+  int barrier = -1;        ///< the CTA barrier it waits at
+  bool runnable() const { return !waitingFor && barrier < 0; }
 };
 
 /// A warp: registers, the lanes' positions, and what it waits for. It has no
@@ -66,6 +67,8 @@ public:
                     unsigned bytes, Access kind);
 
   // --- errors ---
+  /// `file:line: form: cta (x,y,z) warp w`, as messages about this warp begin.
+  std::string where(const Op &op) const;
   /// Ends the launch with `file:line: form: cta (x,y,z) warp w lane l (thread
   /// t): message`.
   [[noreturn]] void fault(const Op &op, unsigned lane,
@@ -74,21 +77,43 @@ public:
   /// all lanes that have not exited are in mask.
   void requireConverged(const Op &op, uint32_t mask);
 
+  // --- control (for handlers of ops with the Control flag) ---
+  /// True when all live lanes that `members` (a row of membermasks) names are in mask. Otherwise the lanes of mask have been put to wait for
+  /// them, the op will run again when they are there, and the handler must return at once.
+  bool together(const Op &op, uint32_t mask, uint32_t members);
+  /// Lanes of mask stop here until the barrier is released; the others go on.
+  void waitAtBarrier(const Op &op, uint32_t mask, int barrier);
+  /// Sends the lanes of mask (a part of the active ones, or all) to `target`.
+  void jump(uint32_t mask, uint32_t target);
+  /// Ends the lanes of mask.
+  void exitLanes(uint32_t mask);
+  uint32_t indexOf(const Op &op) const { return uint32_t(&op - ops); }
+
+  /// Runs until the warp blocks, ends, or has executed about `quantum` instructions.
+  void run(uint64_t quantum);
+
   std::byte *registers = nullptr;
+  const Op *ops = nullptr;
   uint32_t active = 0; ///< lanes of the running split
   uint32_t live = 0;   ///< lanes that have not exited
-  uint32_t pc = 0; ///< of the running split; while a handler runs: of its op
-  uint32_t nextPc =
-      0; ///< where the running split goes on: control handlers set it
-  bool stop = false;  ///< set by control handlers: the running split must be
-                      ///< looked at by the scheduler
-  unsigned index = 0; ///< in the CTA
+  uint32_t pc = 0;     ///< of the running split, while none of its ops runs
+  uint32_t nextPc = 0; ///< where the running split goes on after a Control op
+  bool stop = false;   ///< a Control op has changed the splits
+  bool blocked = false; ///< all splits wait
+  unsigned index = 0;  ///< in the CTA
   Cta *cta = nullptr;
   const Function *function = nullptr;
   Counters *counters = nullptr; ///< of the host thread that runs the CTA
-  std::vector<Split> splits;    ///< the other splits
-  // What a warp as a whole waits for (CTA barriers).
-  int barrier = -1;
+  std::vector<Split> splits;    ///< the splits that are not running
+
+private:
+  bool mustSwitch(const Op &op);
+  bool select();
+  void mergeSplits();
+  unsigned spins = 0;  ///< back edges taken while the warp is split
+  unsigned favour = 0; ///< block starts for which the running split keeps its turn whatever its order
+  const void *lastAllocation = nullptr;
+  friend class Cta;
 };
 
 } // namespace ptxsim

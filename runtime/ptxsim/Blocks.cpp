@@ -1,0 +1,165 @@
+// The order in which the parts of a divergent warp run.
+//
+// Blocks are put into a weak topological order (Bourdoncle): the strongly connected components of the control flow graph in topological
+// order, each one starting with its entry and then, without the edges back to that entry, ordered in the same way. Running the split that
+// is first in this order makes all lanes that entered a loop leave it before any goes on behind it, and all lanes meet again where
+// their paths join, without a stack.
+
+#include "runtime/ptxsim/FunctionBuilder.h"
+
+#include <algorithm>
+
+using namespace ptxsim;
+
+namespace {
+
+struct Block {
+  uint32_t begin, end; ///< ops
+  std::vector<uint32_t> successors;
+};
+
+class Ordering {
+public:
+  Ordering(const std::vector<Block> &blocks) : blocks(blocks), state(blocks.size()) {}
+
+  std::vector<uint32_t> run() {
+    std::vector<uint32_t> all(blocks.size());
+    for (uint32_t b = 0; b < all.size(); ++b)
+      all[b] = b, state[b].region = 1;
+    order(all, 1);
+    return result;
+  }
+
+private:
+  struct State {
+    uint32_t region = 0; ///< the (sub)graph being ordered that the block belongs to
+    uint32_t index = 0, low = 0;
+    bool onStack = false;
+  };
+
+  /// Appends the blocks of `nodes`, which are those with this region, in order. The first node is the entry.
+  void order(const std::vector<uint32_t> &nodes, uint32_t region) {
+    std::vector<std::vector<uint32_t>> components = findComponents(nodes, region);
+    // Tarjan finds components behind their successors; we want them in front.
+    for (auto component = components.rbegin(); component != components.rend(); ++component) {
+      if (component->size() == 1) {
+        state[(*component)[0]].region = 0;
+        result.push_back((*component)[0]);
+        continue;
+      }
+      // The entry: Tarjan's root is where the search came in, which is where lanes come in.
+      uint32_t entry = component->back();
+      state[entry].region = 0;
+      result.push_back(entry);
+      std::vector<uint32_t> rest;
+      uint32_t inner = ++regions;
+      // Text order gives the searches below a good start.
+      std::sort(component->begin(), component->end());
+      for (uint32_t b : *component)
+        if (b != entry)
+          state[b].region = inner, rest.push_back(b);
+      // Start from what the entry leads to.
+      std::stable_partition(rest.begin(), rest.end(), [&](uint32_t b) {
+        return std::find(blocks[entry].successors.begin(), blocks[entry].successors.end(), b) != blocks[entry].successors.end();
+      });
+      order(rest, inner);
+    }
+  }
+
+  std::vector<std::vector<uint32_t>> findComponents(const std::vector<uint32_t> &nodes, uint32_t region) {
+    std::vector<std::vector<uint32_t>> components;
+    for (uint32_t b : nodes)
+      state[b].index = 0;
+    uint32_t next = 1;
+    std::vector<uint32_t> stack;
+    struct Frame {
+      uint32_t block;
+      size_t edge;
+    };
+    std::vector<Frame> frames;
+    for (uint32_t root : nodes) {
+      if (state[root].index)
+        continue;
+      frames.push_back({root, 0});
+      while (!frames.empty()) {
+        uint32_t b = frames.back().block;
+        State &s = state[b];
+        if (frames.back().edge == 0 && !s.index) {
+          s.index = s.low = next++;
+          s.onStack = true;
+          stack.push_back(b);
+        }
+        bool descended = false;
+        while (frames.back().edge < blocks[b].successors.size()) {
+          uint32_t t = blocks[b].successors[frames.back().edge++];
+          if (state[t].region != region)
+            continue;
+          if (!state[t].index) {
+            frames.push_back({t, 0});
+            descended = true;
+            break;
+          }
+          if (state[t].onStack)
+            s.low = std::min(s.low, state[t].index);
+        }
+        if (descended)
+          continue;
+        if (s.low == s.index) {
+          auto &component = components.emplace_back();
+          for (uint32_t t = ~b; t != b;) {
+            t = stack.back();
+            stack.pop_back();
+            state[t].onStack = false;
+            component.push_back(t);
+          }
+        }
+        frames.pop_back();
+        if (!frames.empty())
+          state[frames.back().block].low = std::min(state[frames.back().block].low, s.low);
+      }
+    }
+    return components;
+  }
+
+  const std::vector<Block> &blocks;
+  std::vector<State> state;
+  std::vector<uint32_t> result;
+  uint32_t regions = 1;
+};
+
+} // namespace
+
+void FunctionBuilder::orderBlocks() {
+  const uint32_t n = uint32_t(f.ops.size());
+  std::vector<uint8_t> leader(n + 1, 0);
+  leader[0] = leader[n] = 1;
+  for (const auto &[index, info] : jumps) {
+    leader[index + 1] = 1;
+    for (uint32_t target : info.targets)
+      leader[target] = 1;
+  }
+  std::vector<Block> blocks;
+  std::vector<uint32_t> blockOf(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (leader[i]) {
+      blocks.push_back({i, i, {}});
+      f.ops[i].flags |= Leader;
+    }
+    blockOf[i] = uint32_t(blocks.size() - 1);
+    blocks.back().end = i + 1;
+  }
+  for (Block &block : blocks) {
+    uint32_t last = block.end - 1;
+    auto it = jumps.find(last);
+    bool conditional = f.ops[last].guard != 0;
+    if (it != jumps.end())
+      for (uint32_t target : it->second.targets)
+        block.successors.push_back(blockOf[target]);
+    if ((it == jumps.end() || conditional) && block.end < n)
+      block.successors.push_back(blockOf[block.end]);
+  }
+  uint32_t next = 0;
+  for (uint32_t b : Ordering(blocks).run())
+    for (uint32_t i = blocks[b].begin; i < blocks[b].end; ++i)
+      f.ops[i].order = next++;
+}

@@ -1,0 +1,240 @@
+#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Specials.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+constexpr uint64_t quantum = 4096;
+constexpr size_t alignment = 64;
+
+template <class T> void fillRow(std::byte *row, uint64_t value) {
+  T *lanes = reinterpret_cast<T *>(row);
+  for (unsigned l = 0; l < warpSize; ++l)
+    lanes[l] = T(value);
+}
+
+void setRow(std::byte *row, uint32_t bits, unsigned lane, uint64_t value) {
+  std::memcpy(row + lane * (bits / 8), &value, bits / 8);
+}
+} // namespace
+
+Counters &Counters::operator+=(const Counters &o) {
+  warpInstructions += o.warpInstructions;
+  threadInstructions += o.threadInstructions;
+  tensorFlops += o.tensorFlops;
+  sharedWavefronts += o.sharedWavefronts;
+  sharedIdealWavefronts += o.sharedIdealWavefronts;
+  globalLoadBytes += o.globalLoadBytes;
+  globalStoreBytes += o.globalStoreBytes;
+  return *this;
+}
+
+Cta::Cta(Launch &launch) : launch(launch) {
+  const Function &f = *launch.function;
+  const uint64_t threads = uint64_t(launch.block.x) * launch.block.y * launch.block.z;
+  const size_t n = size_t((threads + warpSize - 1) / warpSize);
+  sharedEnd = launch.dynamicShared ? f.dynamicSharedBase + launch.dynamicShared : f.sharedEnd;
+  const size_t fileBytes = (f.registerBytes + alignment - 1) / alignment * alignment;
+  const size_t sharedBytes = sharedEnd - sharedBegin;
+  storage.resize(n * fileBytes + sharedBytes + 2 * alignment + 1024);
+  auto aligned = [](std::byte *p, size_t a) { return p + (a - reinterpret_cast<uintptr_t>(p) % a) % a; };
+  registers = aligned(storage.data(), alignment);
+  shared = registers + n * fileBytes;
+  initialised.resize((sharedBytes + 63) / 64);
+  local.resize(n * warpSize * f.localBytes);
+  warps.resize(n);
+  for (size_t w = 0; w < n; ++w) {
+    Warp &warp = warps[w];
+    warp.registers = registers + w * fileBytes;
+    warp.ops = f.ops.data();
+    warp.index = unsigned(w);
+    warp.cta = this;
+    warp.function = &f;
+    warp.counters = &counters;
+    warp.word(0) = allLanes;
+    warp.word(4) = 0;
+    for (const ConstantRow &row : f.constants) {
+      std::byte *to = warp.registers + row.row;
+      row.bits == 16 ? fillRow<uint16_t>(to, row.value) : row.bits == 32 ? fillRow<uint32_t>(to, row.value) : fillRow<uint64_t>(to, row.value);
+    }
+  }
+  for (Barrier &b : barriers)
+    b.lanes.resize(n);
+}
+
+void Cta::start(uint64_t linear) {
+  const Function &f = *launch.function;
+  id.x = uint32_t(linear % launch.grid.x);
+  id.y = uint32_t(linear / launch.grid.x % launch.grid.y);
+  id.z = uint32_t(linear / launch.grid.x / launch.grid.y);
+  const uint64_t threads = uint64_t(launch.block.x) * launch.block.y * launch.block.z;
+  std::fill(initialised.begin(), initialised.end(), 0);
+  for (Warp &w : warps) {
+    // Registers start with the same pattern in every CTA, so that a read of an undefined one cannot depend on what ran before.
+    for (const RegisterRange &range : f.registers)
+      std::memset(w.registers + range.offset, 0xff, range.bytes);
+    for (const SpecialRow &row : f.specials)
+      for (unsigned l = 0; l < warpSize; ++l)
+        setRow(w.registers + row.row, row.bits, l, specialValue(*this, w.index, l, row.special));
+    const uint64_t first = uint64_t(w.index) * warpSize;
+    w.live = threads - first >= warpSize ? allLanes : (1u << (threads - first)) - 1;
+    w.active = w.live;
+    w.pc = 0;
+    w.stop = w.blocked = false;
+    w.splits.clear();
+    w.spins = w.favour = 0;
+  }
+  for (Barrier &b : barriers)
+    if (b.used) {
+      b.used = false;
+      b.arrived = b.expected = 0;
+      b.waiters.clear();
+      std::fill(b.lanes.begin(), b.lanes.end(), 0);
+    }
+}
+
+void Cta::run(uint64_t linear) {
+  start(linear);
+  const uint64_t limit = launch.options.instructionLimit, before = counters.warpInstructions;
+  for (;;) {
+    bool alive = false, progress = false;
+    for (Warp &w : warps) {
+      if (!w.live)
+        continue;
+      alive = true;
+      if (w.blocked)
+        continue;
+      progress = true;
+      const uint32_t live = w.live;
+      w.run(quantum);
+      // A barrier does not wait for threads that have exited.
+      if (w.live != live)
+        for (unsigned b = 0; b < 16; ++b)
+          if (barriers[b].used)
+            checkRelease(b);
+    }
+    if (!alive)
+      break;
+    if (!progress)
+      deadlock();
+    if (launch.failed.load(std::memory_order_relaxed))
+      return;
+    if (limit && counters.warpInstructions - before > limit) {
+      const Warp *spinning = nullptr;
+      for (const Warp &w : warps)
+        if (w.live && !w.blocked)
+          spinning = &w;
+      throw Fault{fmt::format("{}: the CTA has executed more than {} warp instructions: it hangs", spinning->where(spinning->ops[spinning->pc]), limit)};
+    }
+  }
+}
+
+unsigned Cta::liveWarps() const {
+  unsigned n = 0;
+  for (const Warp &w : warps)
+    n += w.live != 0;
+  return n;
+}
+
+void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id, uint32_t expected, bool blocks, Barrier::Reduce reduce, uint32_t ones,
+                 uint32_t destination) {
+  const unsigned lane = unsigned(std::countr_zero(mask));
+  if (id >= 16)
+    warp.fault(op, lane, fmt::format("expected a barrier from 0 to 15, but got {}", id));
+  if (expected % warpSize)
+    warp.fault(op, lane, fmt::format("expected a thread count that is a multiple of 32, but got {}", expected));
+  if (expected > warps.size() * warpSize)
+    warp.fault(op, lane, fmt::format("barrier {} waits for {} threads, but the CTA has {}", id, expected, warps.size() * warpSize));
+  Barrier &b = barriers[id];
+  if (!b.used) {
+    b.used = true;
+    b.expected = expected;
+    b.arrived = 0;
+    b.reduce = reduce;
+    b.popc = 0, b.all = true, b.any = false;
+  } else if (b.expected != expected) {
+    warp.fault(op, lane, fmt::format("barrier {} is used with {} threads here, but with {} by another warp", id, expected, b.expected));
+  } else if (b.reduce != reduce) {
+    warp.fault(op, lane, fmt::format("barrier {} is used with another operation by another warp", id));
+  }
+  if (b.lanes[warp.index] & mask)
+    warp.fault(op, lane, fmt::format("lanes {:#x} arrive twice at barrier {}", b.lanes[warp.index] & mask, id));
+  b.popc += unsigned(std::popcount(ones & mask));
+  b.all &= (ones & mask) == mask;
+  b.any |= (ones & mask) != 0;
+  b.lanes[warp.index] |= mask;
+  if (blocks) {
+    b.waiters.push_back({warp.index, mask, destination});
+    warp.waitAtBarrier(op, mask, int(id));
+  }
+  checkRelease(id);
+}
+
+void Cta::checkRelease(unsigned id) {
+  Barrier &b = barriers[id];
+  // Lanes count when all of their warp that live have arrived.
+  for (Warp &w : warps)
+    if (b.lanes[w.index] && !(w.live & ~b.lanes[w.index])) {
+      b.lanes[w.index] = 0;
+      b.arrived += warpSize;
+    }
+  uint32_t expected = b.expected;
+  if (!expected) {
+    // All warps that live, and those that arrived (bar.arrive) and are gone.
+    uint32_t waiting = 0;
+    for (const Warp &w : warps)
+      waiting += w.live ? warpSize : 0;
+    expected = waiting;
+  }
+  if (b.arrived >= expected && b.arrived)
+    release(id);
+}
+
+void Cta::release(unsigned id) {
+  Barrier &b = barriers[id];
+  for (const Barrier::Waiter &waiter : b.waiters) {
+    Warp &w = warps[waiter.warp];
+    if (b.reduce == Barrier::Reduce::Popc) {
+      uint32_t *d = w.row<uint32_t>(waiter.destination);
+      for (unsigned l = 0; l < warpSize; ++l)
+        if (waiter.mask >> l & 1)
+          d[l] = b.popc;
+    } else if (b.reduce != Barrier::Reduce::None) {
+      bool value = b.reduce == Barrier::Reduce::And ? b.all : b.any;
+      uint32_t &d = w.word(waiter.destination);
+      d = value ? d | waiter.mask : d & ~waiter.mask;
+    }
+    for (Split &split : w.splits)
+      if (split.barrier == int(id))
+        split.barrier = -1;
+    w.blocked = false;
+  }
+  b.waiters.clear();
+  b.used = false;
+  b.arrived = b.expected = 0;
+}
+
+void Cta::deadlock() {
+  std::string text;
+  const Warp *first = nullptr;
+  const Split *firstSplit = nullptr;
+  for (const Warp &w : warps)
+    for (const Split &split : w.splits) {
+      if (!first)
+        first = &w, firstSplit = &split;
+      // A split that waits at a barrier stands behind the instruction.
+      const uint32_t at = split.barrier >= 0 ? split.pc - 1 : split.pc;
+      text += fmt::format("{}warp {} lanes {:#x} at line {}", text.empty() ? "" : "; ", w.index, split.mask, w.function->infos[at].line);
+      if (split.barrier >= 0) {
+        const Barrier &b = barriers[split.barrier];
+        text += fmt::format(" (barrier {}: {} of {} threads)", split.barrier, b.arrived, b.expected ? b.expected : liveWarps() * warpSize);
+      } else {
+        text += fmt::format(" (waits for lanes {:#x})", split.waitingFor & w.live);
+      }
+    }
+  const Op &op = first->ops[firstSplit->barrier >= 0 ? firstSplit->pc - 1 : firstSplit->pc];
+  throw Fault{fmt::format("{}: deadlock: no warp can go on: {}", first->where(op), text)};
+}

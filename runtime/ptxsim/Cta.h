@@ -1,0 +1,84 @@
+#ifndef RUNTIME_PTXSIM_CTA_H
+#define RUNTIME_PTXSIM_CTA_H
+
+#include "runtime/ptxsim/Memory.h"
+#include "runtime/ptxsim/Program.h"
+#include "runtime/ptxsim/Warp.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace ptxsim {
+
+/// What all CTAs of a launch share.
+struct Launch {
+  const Function *function = nullptr;
+  Dim3 grid, block;
+  uint32_t dynamicShared = 0;
+  std::vector<std::byte> params;
+  const Arena *arena = nullptr;
+  DeviceOptions options;
+  uint64_t gridId = 0;
+  std::atomic<uint64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::mutex mutex; ///< of what follows
+  std::string error;
+  uint64_t errorCta = ~0ull;
+  Counters counters;
+};
+
+/// A CTA barrier (bar, barrier). Aligned arrivals count a warp at a time; others count when the last live lane of a warp is there.
+struct Barrier {
+  enum class Reduce : uint8_t { None, Popc, And, Or };
+  struct Waiter {
+    unsigned warp;
+    uint32_t mask;
+    uint32_t destination; ///< row of bar.red's result
+  };
+  uint32_t expected = 0; ///< threads; 0: as many as are live
+  uint32_t arrived = 0;  ///< threads, in whole warps
+  bool used = false;     ///< someone has arrived in this round
+  Reduce reduce = Reduce::None;
+  uint32_t popc = 0;
+  bool all = true, any = false;
+  std::vector<Waiter> waiters;
+  std::vector<uint32_t> lanes; ///< per warp: lanes that arrived and wait for the rest of their warp
+};
+
+/// A CTA being executed by one host thread. The object is reused for one CTA after the other.
+class Cta {
+public:
+  Cta(Launch &launch);
+  /// Runs CTA number `linear` of the grid to its end; throws Fault.
+  void run(uint64_t linear);
+
+  /// A warp's arrival at barrier `id`. `blocks` is false for bar.arrive.
+  void arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id, uint32_t expected, bool blocks, Barrier::Reduce reduce, uint32_t ones,
+              uint32_t destination);
+
+  Launch &launch;
+  Dim3 id;
+  Counters counters;
+  std::vector<Warp> warps;
+  Barrier barriers[16];
+  /// Shared memory of the window [sharedBegin, sharedEnd): shared[address - sharedBegin].
+  std::byte *shared = nullptr;
+  uint32_t sharedEnd = 0;
+  /// One bit per byte of shared memory: something has written it.
+  std::vector<uint64_t> initialised;
+  std::vector<std::byte> local; ///< of all threads: [warp][lane][localBytes]
+
+private:
+  void start(uint64_t linear);
+  void release(unsigned id);
+  void checkRelease(unsigned id);
+  unsigned liveWarps() const;
+  [[noreturn]] void deadlock();
+
+  std::vector<std::byte> storage; ///< registers and shared memory, over-allocated for alignment
+  std::byte *registers = nullptr;
+};
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_CTA_H

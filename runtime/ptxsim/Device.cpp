@@ -1,0 +1,167 @@
+#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Parser.h"
+#include "runtime/ptxsim/ThreadPool.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+struct Device::Impl {
+  DeviceOptions options;
+  Arena arena;
+  uint64_t launches = 0;
+  ThreadPool pool;
+
+  explicit Impl(DeviceOptions o) : options(std::move(o)), pool(options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency())) {}
+
+  Status check(uint64_t address, uint64_t bytes, const char *what) {
+    if (!bytes || arena.find(address, bytes))
+      return {};
+    return Status::error(fmt::format("{}: {}", what, arena.describe(address, bytes)));
+  }
+};
+
+Device::Device(DeviceOptions options) : impl(std::make_unique<Impl>(std::move(options))) {}
+Device::~Device() = default;
+
+Result<uint64_t> Device::allocate(size_t bytes, std::string name) {
+  uint64_t p = impl->arena.allocate(bytes, name);
+  if (!p)
+    return Status::error(fmt::format("cannot allocate {} bytes for '{}'", bytes, name));
+  if (impl->options.poison)
+    std::memset(reinterpret_cast<void *>(p), 0xff, bytes);
+  return p;
+}
+
+Status Device::free(uint64_t pointer) {
+  if (!pointer || impl->arena.free(pointer))
+    return {};
+  return Status::error(fmt::format("free: {:#x} is not the start of an allocation", pointer));
+}
+
+Status Device::copyToDevice(uint64_t destination, const void *source, size_t bytes) {
+  if (Status s = impl->check(destination, bytes, "copy to the device"); !s)
+    return s;
+  if (bytes)
+    std::memcpy(reinterpret_cast<void *>(destination), source, bytes);
+  return {};
+}
+
+Status Device::copyToHost(void *destination, uint64_t source, size_t bytes) {
+  if (Status s = impl->check(source, bytes, "copy to the host"); !s)
+    return s;
+  if (bytes)
+    std::memcpy(destination, reinterpret_cast<const void *>(source), bytes);
+  return {};
+}
+
+Status Device::copyOnDevice(uint64_t destination, uint64_t source, size_t bytes) {
+  if (Status s = impl->check(source, bytes, "copy on the device, source"); !s)
+    return s;
+  if (Status s = impl->check(destination, bytes, "copy on the device, destination"); !s)
+    return s;
+  if (bytes)
+    std::memmove(reinterpret_cast<void *>(destination), reinterpret_cast<const void *>(source), bytes);
+  return {};
+}
+
+Status Device::fill8(uint64_t destination, uint8_t value, size_t count) {
+  if (Status s = impl->check(destination, count, "fill"); !s)
+    return s;
+  if (count)
+    std::memset(reinterpret_cast<void *>(destination), value, count);
+  return {};
+}
+
+Status Device::fill32(uint64_t destination, uint32_t value, size_t count) {
+  if (destination % 4)
+    return Status::error(fmt::format("fill: address {:#x} is not 4-byte aligned", destination));
+  if (Status s = impl->check(destination, count * 4, "fill"); !s)
+    return s;
+  std::fill_n(reinterpret_cast<uint32_t *>(destination), count, value);
+  return {};
+}
+
+Result<std::shared_ptr<Module>> Device::loadModule(std::string text, std::string filename) {
+  auto module = std::make_shared<ModuleImpl>();
+  module->text = std::move(text);
+  module->filename = std::move(filename);
+  try {
+    Parser(*module, impl->arena).run();
+  } catch (const LoadError &e) {
+    return Status::error(fmt::format("{}:{}:{}: {}", module->filename, e.position.line, e.position.column, e.text));
+  } catch (const std::bad_alloc &) {
+    return Status::error(fmt::format("{}: out of memory", module->filename));
+  }
+  return std::shared_ptr<Module>(std::move(module));
+}
+
+namespace {
+
+Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, uint32_t shared, const DeviceOptions &options) {
+  auto dims = [](Dim3 d) { return fmt::format("({},{},{})", d.x, d.y, d.z); };
+  if (!grid.x || !grid.y || !grid.z || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    return Status::error(fmt::format("kernel '{}': expected a grid of 1 to (2147483647,65535,65535), but got {}", k.name, dims(grid)));
+  const uint64_t threads = uint64_t(block.x) * block.y * block.z;
+  if (!threads || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > 1024)
+    return Status::error(fmt::format("kernel '{}': expected a block of 1 to 1024 threads, but got {}", k.name, dims(block)));
+  if (k.reqntid && (k.reqntid->x != block.x || k.reqntid->y != block.y || k.reqntid->z != block.z))
+    return Status::error(fmt::format("kernel '{}': expected a block of {} (.reqntid), but got {}", k.name, dims(*k.reqntid), dims(block)));
+  if (k.maxntid && threads > uint64_t(k.maxntid->x) * k.maxntid->y * k.maxntid->z)
+    return Status::error(fmt::format("kernel '{}': expected a block of at most {} (.maxntid), but got {}", k.name, dims(*k.maxntid), dims(block)));
+  if (uint64_t(k.staticSharedBytes) + shared > options.maxSharedBytes)
+    return Status::error(fmt::format("kernel '{}': expected at most {} bytes of shared memory, but got {} static and {} dynamic", k.name,
+                                     options.maxSharedBytes, k.staticSharedBytes, shared));
+  return {};
+}
+
+} // namespace
+
+Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicSharedBytes, const void *const *params,
+                      Counters *counters) {
+  const auto &module = static_cast<const ModuleImpl &>(m);
+  const size_t index = size_t(&kernel - module.entries.data());
+  if (index >= module.entries.size())
+    return Status::error(fmt::format("kernel '{}' is not of this module", kernel.name));
+  if (Status s = checkLaunch(kernel, grid, block, dynamicSharedBytes, impl->options); !s)
+    return s;
+  Launch launch;
+  launch.function = &module.functions[index];
+  launch.grid = grid;
+  launch.block = block;
+  launch.dynamicShared = dynamicSharedBytes;
+  launch.arena = &impl->arena;
+  launch.options = impl->options;
+  launch.gridId = ++impl->launches;
+  launch.params.resize(kernel.paramBytes);
+  for (size_t i = 0; i < kernel.params.size(); ++i)
+    std::memcpy(launch.params.data() + kernel.params[i].offset, params[i], kernel.params[i].size);
+
+  const uint64_t total = uint64_t(grid.x) * grid.y * grid.z;
+  impl->pool.run(unsigned(std::min<uint64_t>(total, impl->pool.size())), [&launch, total] {
+    uint64_t at = 0;
+    auto fail = [&](std::string text) {
+      launch.failed = true;
+      std::lock_guard lock(launch.mutex);
+      // Of several faults the first CTA's is told, so that the text depends less on timing.
+      if (at < launch.errorCta)
+        launch.errorCta = at, launch.error = std::move(text);
+    };
+    try {
+      Cta cta(launch);
+      while (!launch.failed && (at = launch.next.fetch_add(1)) < total)
+        cta.run(at);
+      std::lock_guard lock(launch.mutex);
+      launch.counters += cta.counters;
+    } catch (const Fault &fault) {
+      fail(fault.text);
+    } catch (const std::exception &e) {
+      fail(fmt::format("kernel '{}': {}", launch.function->kernel.name, e.what()));
+    }
+  });
+  if (counters)
+    *counters = launch.counters;
+  return launch.failed ? Status::error(launch.error) : Status();
+}

@@ -1,0 +1,382 @@
+#include "runtime/ptxsim/FunctionBuilder.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+
+/// Bytes of a register's row: 32 lanes of 2, 4 or 8 bytes; a predicate is one word.
+uint32_t rowBytes(Type type) {
+  if (type == Type::Pred)
+    return 4;
+  return std::max(16u, bitsOf(type)) / 8 * warpSize;
+}
+
+unsigned widthIndex(unsigned bits) { return bits <= 16 ? 0 : bits == 32 ? 1 : 2; }
+
+struct Family {
+  std::string_view opcode;
+  DecodeFn decode;
+};
+constexpr Family families[] = {
+#define PTXSIM_OPCODE(opcode, decode) {opcode, decode},
+#include "runtime/ptxsim/Opcodes.def"
+#undef PTXSIM_OPCODE
+};
+
+const std::unordered_map<std::string_view, std::vector<DecodeFn>> &opcodeTable() {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, std::vector<DecodeFn>> t;
+    for (const Family &family : families)
+      t[family.opcode].push_back(family.decode);
+    return t;
+  }();
+  return table;
+}
+
+} // namespace
+
+uint32_t FunctionBuilder::allocate(uint32_t bytes) {
+  uint32_t row = f.registerBytes;
+  bytes = (bytes + 63) / 64 * 64;
+  if (bytes > (1u << 30) - row)
+    error("too many registers");
+  f.registerBytes += bytes;
+  return row;
+}
+
+void FunctionBuilder::declareRegister(Type type, std::string_view name, uint32_t count, bool range) {
+  uint32_t stride = rowBytes(type);
+  if (count > 1u << 20)
+    error("too many registers");
+  uint32_t row = allocate(stride * std::max(count, 1u));
+  f.registers.push_back({row, stride * std::max(count, 1u)});
+  f.kernel.registers += count;
+  if (range)
+    scopes.back().ranges.push_back({name, count, row, stride, type});
+  else
+    scopes.back().registers[name] = {row, type};
+}
+
+std::optional<Operand> FunctionBuilder::findRegister(std::string_view name) const {
+  auto operand = [](uint32_t row, Type type) {
+    Operand o;
+    o.kind = type == Type::Pred ? Operand::Predicate : Operand::Register;
+    o.row = row;
+    o.bits = uint8_t(std::max(16u, bitsOf(type)));
+    return o;
+  };
+  size_t digits = name.size();
+  while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+    --digits;
+  std::string_view prefix = name.substr(0, digits), suffix = name.substr(digits);
+  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
+    if (!scope->registers.empty())
+      if (auto it = scope->registers.find(name); it != scope->registers.end())
+        return operand(it->second.row, it->second.type);
+    if (suffix.empty() || suffix.size() > 7 || (suffix.size() > 1 && suffix[0] == '0'))
+      continue;
+    for (const Range &range : scope->ranges) {
+      if (range.prefix != prefix)
+        continue;
+      uint32_t index = 0;
+      for (char c : suffix)
+        index = index * 10 + uint32_t(c - '0');
+      if (index < range.count)
+        return operand(range.row + index * range.stride, range.type);
+    }
+  }
+  return std::nullopt;
+}
+
+const Variable *FunctionBuilder::findVariable(std::string_view name) const {
+  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
+    if (auto it = scope->variables.find(name); it != scope->variables.end())
+      return &it->second;
+  return nullptr;
+}
+
+const std::vector<std::string_view> *FunctionBuilder::findTargets(std::string_view name) const {
+  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
+    if (auto it = scope->targets.find(name); it != scope->targets.end())
+      return &it->second;
+  return nullptr;
+}
+
+void FunctionBuilder::declareLabel(std::string_view name) {
+  if (!scopes.back().labels.try_emplace(name, uint32_t(f.ops.size())).second)
+    scanner.error(fmt::format("label '{}' is already defined", name));
+}
+
+void FunctionBuilder::closeScope() {
+  Scope scope = std::move(scopes.back());
+  scopes.pop_back();
+  for (const Fixup &fixup : scope.fixups) {
+    auto it = scope.labels.find(fixup.label);
+    if (it != scope.labels.end())
+      jumps[fixup.op].targets[fixup.index] = it->second;
+    else if (!scopes.empty())
+      scopes.back().fixups.push_back(fixup);
+    else
+      throw LoadError{fixup.position, fmt::format("label '{}' is not defined", fixup.label)};
+  }
+}
+
+uint32_t FunctionBuilder::constant(uint64_t value, unsigned bits, bool dynamicShared) {
+  if (bits < 64)
+    value &= (1ull << bits) - 1;
+  bits = std::max(16u, bits);
+  auto &rows = (dynamicShared ? dynamicRows : constantRows)[widthIndex(bits)];
+  auto [it, isNew] = rows.try_emplace(value, 0);
+  if (isNew) {
+    it->second = allocate(bits / 8 * warpSize);
+    f.constants.push_back({it->second, bits, value, dynamicShared});
+  }
+  return it->second;
+}
+
+uint32_t FunctionBuilder::special(Special which, unsigned bits) {
+  bits = std::max(16u, bits);
+  auto [it, isNew] = specialRows.try_emplace(uint32_t(which) << 8 | bits, 0);
+  if (isNew) {
+    it->second = allocate(bits / 8 * warpSize);
+    f.specials.push_back({it->second, bits, which});
+  }
+  return it->second;
+}
+
+uint32_t FunctionBuilder::scratch(unsigned bits) {
+  // One row serves as every sink: nothing reads it.
+  return special(Special::Scratch, std::max(64u, bits));
+}
+
+void FunctionBuilder::setLoc(uint32_t file, uint32_t line, uint32_t column) {
+  if (f.locs.empty())
+    f.locs.emplace_back();
+  f.locs.push_back({file, line, column});
+  loc = uint32_t(f.locs.size() - 1);
+}
+
+void FunctionBuilder::instruction(std::string_view opcode, PredicateSource guardOf, std::span<const Operand> operands, Position at,
+                                  std::string_view textOf) {
+  position = at;
+  guard = guardOf;
+  form = opcode;
+  text = textOf;
+  allModifiers.clear();
+  size_t dot = opcode.find('.');
+  decoder.base = opcode.substr(0, dot);
+  while (dot != std::string_view::npos) {
+    size_t next = opcode.find('.', dot + 1);
+    allModifiers.push_back(opcode.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1));
+    dot = next;
+  }
+  auto it = opcodeTable().find(decoder.base);
+  if (it == opcodeTable().end())
+    error(fmt::format("unsupported instruction '{}'", opcode));
+  decoder.operands = operands;
+  for (DecodeFn decode : it->second) {
+    modifiers = allModifiers;
+    decoder.modifiers = modifiers;
+    if (decode(decoder))
+      return;
+  }
+  error(fmt::format("unsupported form '{}' in '{}'", opcode, text));
+}
+
+Op &FunctionBuilder::emit(Handler handler) {
+  Op &op = f.ops.emplace_back();
+  op.fn = handler;
+  op.guard = guard.row;
+  op.guardFlip = guard.flip;
+  f.infos.push_back({position.line, position.column, loc, form});
+  return op;
+}
+
+void FunctionBuilder::jump(Jump kind, std::span<const std::string_view> labels) {
+  uint32_t index = uint32_t(f.ops.size() - 1);
+  JumpInfo &info = jumps[index];
+  info.kind = kind;
+  info.targets.resize(labels.size());
+  for (size_t i = 0; i < labels.size(); ++i)
+    scopes.back().fixups.push_back({index, i, labels[i], position});
+}
+
+void FunctionBuilder::finish() {
+  for (auto &[index, info] : jumps) {
+    Op &op = f.ops[index];
+    for (uint32_t target : info.targets)
+      if (target >= f.ops.size())
+        error("a label behind the last instruction");
+    if (info.kind == Jump::Branch)
+      op.target = info.targets[0];
+    if (info.kind == Jump::Indexed) {
+      op.list = list(info.targets);
+      op.count = uint16_t(info.targets.size());
+    }
+  }
+  orderBlocks();
+}
+
+// --- Decoder ---
+
+const Operand &Decoder::at(size_t i) const {
+  if (i >= operands.size())
+    error("too few operands");
+  return operands[i];
+}
+
+bool Decoder::take(std::string_view name) {
+  for (size_t i = 0; i < modifiers.size(); ++i)
+    if (modifiers[i] == name) {
+      std::copy(modifiers.begin() + i + 1, modifiers.end(), modifiers.begin() + i);
+      modifiers = modifiers.first(modifiers.size() - 1);
+      return true;
+    }
+  return false;
+}
+
+int Decoder::takeOneOf(std::initializer_list<std::string_view> names) {
+  int index = 0;
+  for (std::string_view name : names) {
+    if (take(name))
+      return index;
+    ++index;
+  }
+  return -1;
+}
+
+Type Decoder::takeType() {
+  for (size_t i = 0; i < modifiers.size(); ++i)
+    if (auto type = parseType(modifiers[i])) {
+      std::copy(modifiers.begin() + i + 1, modifiers.end(), modifiers.begin() + i);
+      modifiers = modifiers.first(modifiers.size() - 1);
+      return *type;
+    }
+  return Type::None;
+}
+
+void Decoder::expect(size_t least, size_t most) {
+  if (operands.size() >= least && operands.size() <= most)
+    return;
+  error(least == most ? fmt::format("expected {} operands, but got {}", least, operands.size())
+                      : fmt::format("expected {} to {} operands, but got {}", least, most, operands.size()));
+}
+
+uint32_t Decoder::destination(const Operand &o, unsigned bits) {
+  bits = std::max(16u, bits);
+  if (o.kind == Operand::Sink)
+    return scratch(bits);
+  if (o.kind != Operand::Register)
+    error("expected a register as destination");
+  if (o.bits != bits)
+    error(fmt::format("expected a destination register of {} bits, but got one of {}", bits, o.bits));
+  return o.row;
+}
+
+uint32_t Decoder::destinationAtLeast(const Operand &o, unsigned bits, unsigned &actual) {
+  bits = std::max(16u, bits);
+  actual = o.kind == Operand::Register ? o.bits : bits;
+  if (actual < bits)
+    error(fmt::format("expected a destination register of at least {} bits, but got one of {}", bits, o.bits));
+  return destination(o, actual);
+}
+
+uint32_t Decoder::source(const Operand &o, Type type) {
+  unsigned bits = std::max(16u, bitsOf(type));
+  switch (o.kind) {
+  case Operand::Register:
+    if (o.bits != bits)
+      error(fmt::format("expected a source register of {} bits, but got one of {}", bits, o.bits));
+    return o.row;
+  case Operand::Integer:
+    if (type == Type::F32 || type == Type::F64 || type == Type::F16 || type == Type::BF16)
+      error("an integer where a floating-point number is needed");
+    return constant(o.imm, bitsOf(type));
+  case Operand::Float: {
+    if (type == Type::F64)
+      return constant(o.single ? std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(o.imm)))) : o.imm, 64);
+    if (type == Type::F32 || (type == Type::B32 && o.single))
+      return constant(o.single ? o.imm : std::bit_cast<uint32_t>(float(std::bit_cast<double>(o.imm))), 32);
+    if (type == Type::B64 && !o.single)
+      return constant(o.imm, 64);
+    error(fmt::format("a floating-point number where .{} is needed", typeName(type)));
+  }
+  case Operand::Special: {
+    auto which = staticSpecial(o.text);
+    if (!which)
+      error(fmt::format("unsupported special register '%{}'", o.text));
+    return function.special(*which, bits);
+  }
+  case Operand::Symbol:
+    if (bits < 32)
+      error("an address in a register of 16 bits");
+    return function.constant(o.imm, bits, o.dynamicShared);
+  default:
+    error("expected a register or an immediate as source");
+  }
+}
+
+uint32_t Decoder::sourceAtLeast(const Operand &o, Type type, unsigned &actual) {
+  unsigned bits = std::max(16u, bitsOf(type));
+  actual = bits;
+  if (o.kind != Operand::Register)
+    return source(o, type);
+  if (o.bits < bits)
+    error(fmt::format("expected a source register of at least {} bits, but got one of {}", bits, o.bits));
+  actual = o.bits;
+  return o.row;
+}
+
+uint32_t Decoder::predicateDestination(const Operand &o) {
+  if (o.kind == Operand::Sink)
+    return scratch(64);
+  if (o.kind != Operand::Predicate || o.negated)
+    error("expected a predicate register as destination");
+  return o.row;
+}
+
+PredicateSource Decoder::predicateSource(const Operand &o) {
+  if (o.kind == Operand::Predicate)
+    return {o.row, o.negated ? allLanes : 0};
+  if (o.kind == Operand::Integer)
+    return {0, o.imm ? 0 : allLanes};
+  error("expected a predicate as source");
+}
+
+int64_t Decoder::integer(const Operand &o) {
+  if (o.kind != Operand::Integer)
+    error("expected an integer immediate");
+  return int64_t(o.imm);
+}
+
+std::span<const Operand> Decoder::elements(const Operand &o) const {
+  if (o.kind == Operand::Vector)
+    return o.elements;
+  return {&o, 1};
+}
+
+Decoder::AddressRef Decoder::address(size_t i) {
+  const Operand &o = at(i);
+  if (o.kind != Operand::Address)
+    error(fmt::format("expected an address [..] as operand {}", i + 1));
+  if (!o.elements.empty())
+    error("coordinates in an address");
+  return {o.row, o.bits, o.space, o.imm};
+}
+
+uint64_t Decoder::symbolAddress(const AddressRef &ref) const {
+  for (const ConstantRow &row : function.f.constants)
+    if (row.row == ref.row)
+      return row.value + ref.offset;
+  error("expected the address of a variable");
+}
+
+uint32_t Decoder::constant(uint64_t value, unsigned bits) { return function.constant(value, bits); }
+uint32_t Decoder::scratch(unsigned bits) { return function.scratch(bits); }
+const uint32_t *Decoder::list(std::span<const uint32_t> rows) { return function.list(rows); }
+Op &Decoder::emit(Handler handler) { return function.emit(handler); }
+void Decoder::error(std::string message) const { function.error(fmt::format("{} in '{}'", message, function.text)); }

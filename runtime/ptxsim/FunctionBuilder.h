@@ -1,0 +1,115 @@
+#ifndef RUNTIME_PTXSIM_FUNCTIONBUILDER_H
+#define RUNTIME_PTXSIM_FUNCTIONBUILDER_H
+
+#include "runtime/ptxsim/Decoder.h"
+#include "runtime/ptxsim/Program.h"
+#include "runtime/ptxsim/Scanner.h"
+
+#include <span>
+
+namespace ptxsim {
+
+/// A variable that has an address.
+struct Variable {
+  Space space = Space::Global;
+  uint64_t address = 0;
+  uint64_t size = 0;
+  uint32_t align = 1;
+  bool dynamicShared = false; ///< .extern .shared x[]
+};
+
+/// How control leaves an op.
+enum class Jump : uint8_t { None, Branch, Indexed, Exit };
+
+/// Builds one Function while its body is parsed: register rows, scopes, labels, constants, ops.
+class FunctionBuilder {
+public:
+  FunctionBuilder(Function &function, Scanner &scanner) : f(function), scanner(scanner), decoder(*this) {}
+
+  // --- scopes: { } blocks with registers, variables and labels of their own ---
+  void openScope() { scopes.emplace_back(); }
+  void closeScope();
+  size_t depth() const { return scopes.size(); }
+  /// `.reg .b32 name` or, with count, `.reg .b32 name<count>`.
+  void declareRegister(Type type, std::string_view name, uint32_t count, bool range);
+  void declareVariable(std::string_view name, Variable variable) { scopes.back().variables[name] = variable; }
+  /// The same in the function's own scope, whatever scope is open.
+  void declareOuter(std::string_view name, Variable variable) { scopes.front().variables[name] = variable; }
+  void declareLabel(std::string_view name);
+  void declareTargets(std::string_view name, std::vector<std::string_view> labels) { scopes.back().targets[name] = std::move(labels); }
+  /// A register as an operand.
+  std::optional<Operand> findRegister(std::string_view name) const;
+  /// A variable of a scope of the function.
+  const Variable *findVariable(std::string_view name) const;
+  const std::vector<std::string_view> *findTargets(std::string_view name) const;
+
+  // --- rows ---
+  uint32_t allocate(uint32_t bytes);
+  uint32_t constant(uint64_t value, unsigned bits, bool dynamicShared = false);
+  uint32_t special(Special which, unsigned bits);
+  uint32_t scratch(unsigned bits);
+  const uint32_t *list(std::span<const uint32_t> rows) { return f.lists.emplace_back(rows.begin(), rows.end()).data(); }
+
+  // --- ops ---
+  void setLoc(uint32_t file, uint32_t line, uint32_t column);
+  /// Decodes an instruction with the first family that takes it. `text` is the instruction up to its semicolon.
+  void instruction(std::string_view opcode, PredicateSource guard, std::span<const Operand> operands, Position position, std::string_view text);
+  Op &emit(Handler handler);
+  /// Says how the op emitted last ends its block; labels of Branch (one) and Indexed (many) are resolved when their scope ends.
+  void jump(Jump kind, std::span<const std::string_view> labels = {});
+  /// Resolves what is open, orders the blocks.
+  void finish();
+
+  [[noreturn]] void error(std::string text) const { throw LoadError{position, std::move(text)}; }
+
+  Function &f;
+
+private:
+  friend class Decoder;
+  struct Range {
+    std::string_view prefix;
+    uint32_t count, row, stride;
+    Type type;
+  };
+  struct Register {
+    uint32_t row;
+    Type type;
+  };
+  struct Fixup {
+    uint32_t op;
+    size_t index; ///< into jumps[op].targets
+    std::string_view label;
+    Position position;
+  };
+  struct Scope {
+    std::vector<Range> ranges;
+    std::unordered_map<std::string_view, Register> registers;
+    std::unordered_map<std::string_view, Variable> variables;
+    std::unordered_map<std::string_view, uint32_t> labels;
+    std::unordered_map<std::string_view, std::vector<std::string_view>> targets;
+    std::vector<Fixup> fixups;
+  };
+  struct JumpInfo {
+    Jump kind = Jump::None;
+    std::vector<uint32_t> targets;
+  };
+  void orderBlocks();
+
+  Scanner &scanner;
+  Decoder decoder;
+  std::vector<Scope> scopes;
+  std::unordered_map<uint32_t, JumpInfo> jumps;
+  std::unordered_map<uint64_t, uint32_t> constantRows[3]; ///< by log2(bits) - 4
+  std::unordered_map<uint64_t, uint32_t> dynamicRows[3];
+  std::unordered_map<uint32_t, uint32_t> specialRows;
+  uint32_t loc = 0;
+  // The instruction being decoded.
+  Position position;
+  PredicateSource guard{0, 0};
+  std::string_view form, text;
+  std::vector<std::string_view> allModifiers, modifiers;
+};
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_FUNCTIONBUILDER_H

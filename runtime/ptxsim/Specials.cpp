@@ -1,0 +1,140 @@
+// Special registers with one value while a warp lives: names, and the rows that hold them.
+
+#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Decoder.h"
+#include "runtime/ptxsim/Specials.h"
+
+using namespace ptxsim;
+
+namespace {
+struct Name {
+  std::string_view name;
+  Special special;
+};
+constexpr Name names[] = {
+    {"tid.x", Special::TidX},
+    {"tid.y", Special::TidY},
+    {"tid.z", Special::TidZ},
+    {"ntid.x", Special::NtidX},
+    {"ntid.y", Special::NtidY},
+    {"ntid.z", Special::NtidZ},
+    {"ctaid.x", Special::CtaidX},
+    {"ctaid.y", Special::CtaidY},
+    {"ctaid.z", Special::CtaidZ},
+    {"nctaid.x", Special::NctaidX},
+    {"nctaid.y", Special::NctaidY},
+    {"nctaid.z", Special::NctaidZ},
+    {"laneid", Special::LaneId},
+    {"warpid", Special::WarpId},
+    {"nwarpid", Special::NWarpId},
+    {"smid", Special::SmId},
+    {"nsmid", Special::NSmId},
+    {"gridid", Special::GridId},
+    {"dynamic_smem_size", Special::DynamicSharedSize},
+    {"total_smem_size", Special::TotalSharedSize},
+    {"lanemask_eq", Special::LanemaskEq},
+    {"lanemask_le", Special::LanemaskLe},
+    {"lanemask_lt", Special::LanemaskLt},
+    {"lanemask_ge", Special::LanemaskGe},
+    {"lanemask_gt", Special::LanemaskGt},
+    {"clusterid.x", Special::ClusterIdX},
+    {"clusterid.y", Special::ClusterIdY},
+    {"clusterid.z", Special::ClusterIdZ},
+    {"nclusterid.x", Special::NClusterIdX},
+    {"nclusterid.y", Special::NClusterIdY},
+    {"nclusterid.z", Special::NClusterIdZ},
+    {"cluster_ctaid.x", Special::ClusterCtaidX},
+    {"cluster_ctaid.y", Special::ClusterCtaidY},
+    {"cluster_ctaid.z", Special::ClusterCtaidZ},
+    {"cluster_nctaid.x", Special::ClusterNctaidX},
+    {"cluster_nctaid.y", Special::ClusterNctaidY},
+    {"cluster_nctaid.z", Special::ClusterNctaidZ},
+    {"cluster_ctarank", Special::ClusterCtarank},
+    {"cluster_nctarank", Special::ClusterNctarank},
+};
+} // namespace
+
+std::optional<Special> ptxsim::staticSpecial(std::string_view name) {
+  for (const Name &entry : names)
+    if (entry.name == name)
+      return entry.special;
+  return std::nullopt;
+}
+
+uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane, Special special) {
+  const Launch &launch = cta.launch;
+  const Dim3 block = launch.block, grid = launch.grid;
+  const uint32_t thread = warp * warpSize + lane;
+  switch (special) {
+  case Special::TidX:
+    return thread % block.x;
+  case Special::TidY:
+    return thread / block.x % block.y;
+  case Special::TidZ:
+    return thread / block.x / block.y;
+  case Special::NtidX:
+    return block.x;
+  case Special::NtidY:
+    return block.y;
+  case Special::NtidZ:
+    return block.z;
+  // Without clusters every CTA is a cluster of its own.
+  case Special::ClusterIdX:
+  case Special::CtaidX:
+    return cta.id.x;
+  case Special::ClusterIdY:
+  case Special::CtaidY:
+    return cta.id.y;
+  case Special::ClusterIdZ:
+  case Special::CtaidZ:
+    return cta.id.z;
+  case Special::NClusterIdX:
+  case Special::NctaidX:
+    return grid.x;
+  case Special::NClusterIdY:
+  case Special::NctaidY:
+    return grid.y;
+  case Special::NClusterIdZ:
+  case Special::NctaidZ:
+    return grid.z;
+  case Special::ClusterNctaidX:
+  case Special::ClusterNctaidY:
+  case Special::ClusterNctaidZ:
+  case Special::ClusterNctarank:
+    return 1;
+  case Special::ClusterCtaidX:
+  case Special::ClusterCtaidY:
+  case Special::ClusterCtaidZ:
+  case Special::ClusterCtarank:
+  case Special::Scratch:
+    return 0;
+  case Special::LaneId:
+    return lane;
+  case Special::WarpId:
+    return warp;
+  case Special::NWarpId:
+    return 64;
+  // One CTA after the other on one multiprocessor would be legal too; a program may not depend on it.
+  case Special::SmId:
+    return (cta.id.x + uint64_t(grid.x) * (cta.id.y + uint64_t(grid.y) * cta.id.z)) % 132;
+  case Special::NSmId:
+    return 132;
+  case Special::GridId:
+    return launch.gridId;
+  case Special::DynamicSharedSize:
+    return launch.dynamicShared;
+  case Special::TotalSharedSize:
+    return cta.sharedEnd - sharedBegin;
+  case Special::LanemaskEq:
+    return 1u << lane;
+  case Special::LanemaskLe:
+    return (2ull << lane) - 1;
+  case Special::LanemaskLt:
+    return (1ull << lane) - 1;
+  case Special::LanemaskGe:
+    return uint32_t(~((1ull << lane) - 1));
+  case Special::LanemaskGt:
+    return uint32_t(~((2ull << lane) - 1));
+  }
+  return 0;
+}

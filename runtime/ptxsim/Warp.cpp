@@ -1,0 +1,237 @@
+#include "runtime/ptxsim/Lanes.h"
+#include "runtime/ptxsim/Cta.h"
+
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+/// Back edges a split may take while others wait for it, before one of them gets a turn: it may be spinning on what they will do.
+constexpr unsigned spinLimit = 1024;
+} // namespace
+
+// --- running ---
+
+void Warp::run(uint64_t quantum) {
+  if (!active && !select())
+    return;
+  const Op *ip = ops + pc;
+  uint64_t executed = 0, threads = 0;
+  const auto attentionOf = [this] { return uint8_t(splits.empty() ? Control : Control | Leader); };
+  uint8_t attention = attentionOf();
+  for (;;) {
+    const Op &op = *ip;
+    if (op.flags & attention) {
+      if ((op.flags & Leader) && !splits.empty() && mustSwitch(op)) {
+        pc = indexOf(op);
+        if (!select())
+          break;
+        ip = ops + pc;
+        attention = attentionOf();
+        continue;
+      }
+      if (op.flags & Control) {
+        const uint32_t mask = active & (word(op.guard) ^ op.guardFlip);
+        ++executed;
+        threads += unsigned(std::popcount(mask));
+        if (!mask && !(op.flags & RunsEmpty)) {
+          ++ip;
+          continue;
+        }
+        nextPc = indexOf(op) + 1;
+        op.fn(*this, op, mask);
+        pc = nextPc;
+        if (stop) {
+          stop = false;
+          if (!select())
+            break;
+          attention = attentionOf();
+        } else if (nextPc <= indexOf(op)) {
+          if (!splits.empty())
+            ++spins;
+          if (executed >= quantum)
+            break;
+        }
+        ip = ops + pc;
+        continue;
+      }
+    }
+    const uint32_t mask = active & (word(op.guard) ^ op.guardFlip);
+    ++executed;
+    threads += unsigned(std::popcount(mask));
+    if (mask)
+      op.fn(*this, op, mask);
+    ++ip;
+  }
+  counters->warpInstructions += executed;
+  counters->threadInstructions += threads;
+}
+
+/// Must another split run (or join) before the running one, which is at the start of a block, goes on?
+bool Warp::mustSwitch(const Op &op) {
+  const uint32_t at = indexOf(op);
+  bool other = false;
+  for (const Split &split : splits) {
+    if (!split.runnable())
+      continue;
+    if (split.pc == at)
+      return true;
+    if (spins > spinLimit || (!favour && ops[split.pc].order < op.order))
+      other = true;
+  }
+  if (favour)
+    --favour;
+  return other;
+}
+
+void Warp::mergeSplits() {
+  for (size_t i = 0; i < splits.size(); ++i)
+    for (size_t j = i + 1; j < splits.size();) {
+      Split &a = splits[i], &b = splits[j];
+      if (a.pc == b.pc && a.barrier == b.barrier && bool(a.waitingFor) == bool(b.waitingFor)) {
+        a.mask |= b.mask;
+        a.waitingFor |= b.waitingFor;
+        b = splits.back();
+        splits.pop_back();
+      } else {
+        ++j;
+      }
+    }
+}
+
+/// Chooses the split that runs; false if all wait (or none is left).
+bool Warp::select() {
+  uint32_t spinning = 0;
+  if (active) {
+    if (spins > spinLimit)
+      spinning = active;
+    splits.push_back({pc, active, 0, -1});
+    active = 0;
+  }
+  if (splits.empty()) {
+    blocked = false;
+    return false;
+  }
+  if (splits.size() > 1)
+    mergeSplits();
+  // Lanes at a .sync instruction go on when those they wait for are there, or have exited.
+  for (Split &split : splits)
+    if (split.waitingFor && !(split.waitingFor & live & ~split.mask))
+      split.waitingFor = 0;
+  if (splits.size() > 1)
+    mergeSplits();
+  size_t best = splits.size();
+  for (size_t i = 0; i < splits.size(); ++i) {
+    if (!splits[i].runnable())
+      continue;
+    if (best == splits.size()) {
+      best = i;
+      continue;
+    }
+    bool bestSpins = splits[best].mask & spinning, spins = splits[i].mask & spinning;
+    if (bestSpins != spins ? bestSpins : ops[splits[i].pc].order < ops[splits[best].pc].order)
+      best = i;
+  }
+  if (spinning) {
+    spins = 0;
+    favour = spinLimit;
+  }
+  if (best == splits.size()) {
+    for (const Split &split : splits)
+      if (split.barrier >= 0) {
+        blocked = true;
+        return false;
+      }
+    // Every lane waits for lanes that wait themselves.
+    std::string others;
+    for (size_t i = 1; i < splits.size(); ++i)
+      others += fmt::format("{} lanes {:#x} wait at line {} for {:#x}", i > 1 ? "," : "", splits[i].mask,
+                            function->infos[splits[i].pc].line, splits[i].waitingFor);
+    fault(ops[splits[0].pc], unsigned(std::countr_zero(splits[0].mask)),
+          fmt::format("deadlock: lanes {:#x} wait for lanes {:#x}{}{}", splits[0].mask, splits[0].waitingFor & live,
+                      others.empty() ? " of which some never come" : ";", others));
+  }
+  active = splits[best].mask;
+  pc = splits[best].pc;
+  splits[best] = splits.back();
+  splits.pop_back();
+  if (splits.empty())
+    spins = favour = 0;
+  blocked = false;
+  return true;
+}
+
+// --- what control handlers call ---
+
+bool Warp::together(const Op &op, uint32_t mask, uint32_t members) {
+  const uint32_t *m = row<uint32_t>(members);
+  uint32_t missing = 0;
+  // Lanes with the same membermask are a group; usually there is one.
+  for (uint32_t rest = mask; rest;) {
+    unsigned lane = unsigned(std::countr_zero(rest));
+    uint32_t wanted = m[lane] & live, group = 0;
+    forLanes(rest, [&](unsigned l) { group |= uint32_t(m[l] == m[lane]) << l; });
+    if (group & ~m[lane])
+      fault(op, unsigned(std::countr_zero(group & ~m[lane])), fmt::format("the lane is not in its own membermask {:#x}", m[lane]));
+    missing |= wanted & ~group;
+    rest &= ~group;
+  }
+  if (!missing)
+    return true;
+  splits.push_back({indexOf(op), mask, mask | missing, -1});
+  active &= ~mask;
+  stop = true;
+  return false;
+}
+
+void Warp::waitAtBarrier(const Op &op, uint32_t mask, int barrier) {
+  splits.push_back({indexOf(op) + 1, mask, 0, barrier});
+  active &= ~mask;
+  stop = true;
+}
+
+void Warp::jump(uint32_t mask, uint32_t target) {
+  if (mask == active) {
+    nextPc = target;
+    return;
+  }
+  splits.push_back({target, mask, 0, -1});
+  active &= ~mask;
+  stop = true;
+}
+
+void Warp::exitLanes(uint32_t mask) {
+  live &= ~mask;
+  active &= ~mask;
+  stop = true;
+}
+
+// --- errors ---
+
+void Warp::requireConverged(const Op &op, uint32_t mask) {
+  if (mask == live || !cta->launch.options.checks.divergence)
+    return;
+  std::string others;
+  for (const Split &split : splits)
+    others += fmt::format("{} lanes {:#x} are at line {}", others.empty() ? ";" : ",", split.mask, function->infos[split.pc].line);
+  if (uint32_t off = active & ~mask)
+    others += fmt::format("{} lanes {:#x} have a false guard", others.empty() ? ";" : ",", off);
+  fault(op, unsigned(std::countr_zero(mask)),
+        fmt::format("the warp must execute this together, but only lanes {:#x} of {:#x} do{}", mask, live, others));
+}
+
+std::string Warp::where(const Op &op) const {
+  const OpInfo &info = function->infos[indexOf(op)];
+  return fmt::format("{}:{}: {}: cta ({},{},{}) warp {}", function->module->filename, info.line, info.form, cta->id.x, cta->id.y, cta->id.z,
+                     index);
+}
+
+void Warp::fault(const Op &op, unsigned lane, const std::string &message) {
+  const SourceLoc &loc = function->locs[function->infos[indexOf(op)].loc];
+  std::string at;
+  if (loc.file) {
+    auto it = function->module->files.find(loc.file);
+    at = fmt::format(" (at {}:{}:{})", it == function->module->files.end() ? "?" : it->second, loc.line, loc.column);
+  }
+  throw Fault{fmt::format("{} lane {} (thread {}): {}{}", where(op), lane, index * warpSize + lane, message, at)};
+}

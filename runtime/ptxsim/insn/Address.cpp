@@ -1,0 +1,92 @@
+// cvta, cvta.to and isspacep: generic addresses carry their space in the top byte.
+
+#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Decoder.h"
+#include "runtime/ptxsim/Lanes.h"
+
+using namespace ptxsim;
+
+namespace {
+
+/// What cvta.to gives for an address of another space: no access through it is legal.
+constexpr uint64_t nowhere = 0xffffff00u;
+
+uint64_t windowOf(Space space) {
+  switch (space) {
+  case Space::Shared:
+    return sharedWindow;
+  case Space::Local:
+    return localWindow;
+  case Space::Param:
+    return paramWindow;
+  default:
+    return 0;
+  }
+}
+
+/// op.imm is the window.
+void toGeneric(Warp &w, const Op &op, uint32_t mask) {
+  const uint64_t *a = w.row<uint64_t>(op.a);
+  const uint64_t window = op.imm;
+  setLanes(w.row<uint64_t>(op.d), mask, [=](unsigned l) { return a[l] + window; });
+}
+
+void fromGeneric(Warp &w, const Op &op, uint32_t mask) {
+  const uint64_t *a = w.row<uint64_t>(op.a);
+  const uint64_t window = op.imm;
+  setLanes(w.row<uint64_t>(op.d), mask, [=](unsigned l) { return (a[l] & windowMask) == window ? a[l] - window : nowhere; });
+}
+
+void isSpace(Warp &w, const Op &op, uint32_t mask) {
+  const uint64_t *a = w.row<uint64_t>(op.a);
+  uint32_t bits = 0;
+  for (unsigned l = 0; l < warpSize; ++l)
+    bits |= uint32_t((a[l] & windowMask) == op.imm) << l;
+  w.word(op.d) = (w.word(op.d) & ~mask) | (bits & mask);
+}
+
+std::optional<Space> takeSpace(Decoder &d) {
+  switch (d.takeOneOf({"global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry"})) {
+  case 0:
+    return Space::Global;
+  case 1:
+    return Space::Const;
+  case 2:
+  case 3:
+  case 4:
+    return Space::Shared;
+  case 5:
+    return Space::Local;
+  case 6:
+  case 7:
+    return Space::Param;
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+bool ptxsim::decodeCvta(Decoder &d) {
+  bool to = d.take("to");
+  auto space = takeSpace(d);
+  Type type = d.takeType();
+  if (!space || type != Type::U64 || !d.done())
+    return false;
+  d.expect(2);
+  uint32_t destination = d.destination(0, 64), a = d.source(1, Type::U64);
+  Op &op = d.emit(to ? fromGeneric : toGeneric);
+  op.d = destination, op.a = a, op.imm = windowOf(*space);
+  return true;
+}
+
+bool ptxsim::decodeIsspacep(Decoder &d) {
+  auto space = takeSpace(d);
+  if (!space || !d.done())
+    return false;
+  d.expect(2);
+  uint32_t destination = d.predicateDestination(d[0]), a = d.source(1, Type::B64);
+  Op &op = d.emit(isSpace);
+  op.d = destination, op.a = a, op.imm = windowOf(*space);
+  return true;
+}

@@ -1,0 +1,18 @@
+#ifndef RUNTIME_PTXSIM_INSN_FLOATARITH_H
+#define RUNTIME_PTXSIM_INSN_FLOATARITH_H
+
+#include "runtime/ptxsim/Op.h"
+
+namespace ptxsim {
+
+enum class FloatOperation : uint8_t { Add, Sub, Mul, Fma, Div, Rcp, Sqrt };
+enum class Rounding : uint8_t { Nearest, Zero, Down, Up };
+
+/// A handler that rounds to zero, down or up; null for a combination that PTX has not.
+Handler directedHandler(FloatOperation operation, Rounding rounding, Type type, bool ftz, bool sat);
+/// div.approx and div.full.
+Handler approxDivideHandler(bool approx, bool ftz);
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_INSN_FLOATARITH_H

@@ -1,0 +1,107 @@
+// Fences, and instructions that change no result here: prefetches, cache hints, sleeping, register reallocation, grid dependencies.
+
+#include "runtime/ptxsim/Decoder.h"
+#include "runtime/ptxsim/Lanes.h"
+
+#include <atomic>
+
+using namespace ptxsim;
+
+namespace {
+
+/// The order of accesses of CTAs on different host threads.
+void fence(Warp &, const Op &, uint32_t) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+void nothing(Warp &, const Op &, uint32_t) {}
+
+void together(Warp &w, const Op &op, uint32_t mask) { w.requireConverged(op, mask); }
+
+void zeroPolicy(Warp &w, const Op &op, uint32_t mask) {
+  setLanes(w.row<uint64_t>(op.d), mask, [](unsigned) { return uint64_t(0); });
+}
+
+} // namespace
+
+bool ptxsim::decodeFence(Decoder &d) {
+  if (d.opcode() == "membar") {
+    if (d.takeOneOf({"cta", "gl", "sys"}) < 0 || !d.done())
+      return false;
+  } else {
+    d.takeOneOf({"sc", "acq_rel", "acquire", "release"});
+    if (d.takeOneOf({"cta", "cluster", "gpu", "sys"}) < 0 || !d.done())
+      return false;
+  }
+  d.expect(0);
+  d.emit(fence);
+  return true;
+}
+
+bool ptxsim::decodeProxyFence(Decoder &d) {
+  // What is copied asynchronously is visible at once in this simulator.
+  if (d.take("mbarrier_init")) {
+    if (!d.take("release") || !d.take("cluster") || !d.done())
+      return false;
+  } else {
+    if (!d.take("proxy") || !(d.take("async") || d.take("alias")))
+      return false;
+    d.takeOneOf({"global", "shared::cta", "shared::cluster"});
+    if (!d.done())
+      return false;
+  }
+  d.expect(0);
+  d.emit(nothing);
+  return true;
+}
+
+bool ptxsim::decodeNanosleep(Decoder &d) {
+  if (d.takeType() != Type::U32 || !d.done())
+    return false;
+  d.expect(1);
+  d.source(0, Type::U32);
+  d.emit(nothing);
+  return true;
+}
+
+bool ptxsim::decodePrefetch(Decoder &d) {
+  // prefetch{.global}.L2 [a]; discard.global.L2 [a], 128; applypriority.global.L2::evict_normal [a], 128
+  d.take("global");
+  d.takeOneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
+  if (!d.done())
+    return false;
+  d.expect(1, 2);
+  d.address(0);
+  d.emit(nothing);
+  return true;
+}
+
+bool ptxsim::decodeCreatePolicy(Decoder &d) {
+  if (!d.take("fractional") || d.takeOneOf({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}) < 0)
+    return false;
+  d.takeOneOf({"L2::evict_first", "L2::evict_unchanged"});
+  if (d.takeType() != Type::B64 || !d.done())
+    return false;
+  d.expect(1, 2);
+  uint32_t destination = d.destination(0, 64);
+  d.emit(zeroPolicy).d = destination;
+  return true;
+}
+
+bool ptxsim::decodeGridDepControl(Decoder &d) {
+  // Kernels run one after the other.
+  if (d.takeOneOf({"launch_dependents", "wait"}) < 0 || !d.done())
+    return false;
+  d.expect(0);
+  d.emit(nothing);
+  return true;
+}
+
+bool ptxsim::decodeSetMaxNReg(Decoder &d) {
+  if (d.takeOneOf({"inc", "dec"}) < 0 || !d.take("sync") || !d.take("aligned") || d.takeType() != Type::U32 || !d.done())
+    return false;
+  d.expect(1);
+  int64_t n = d.integer(d[0]);
+  if (n < 24 || n > 256 || n % 8)
+    d.error("expected a multiple of 8 from 24 to 256");
+  d.emit(together);
+  return true;
+}

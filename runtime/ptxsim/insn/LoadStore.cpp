@@ -1,0 +1,336 @@
+// ld and st in all spaces, with vectors; cache operators, eviction hints and scopes change no result here.
+
+#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/Decoder.h"
+#include "runtime/ptxsim/Lanes.h"
+
+#include <atomic>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+
+/// Reads a value of `Memory` into a register of `Register`, extending by the sign of Memory.
+template <class Memory, class Register> void loadElement(Warp &w, uint32_t row, unsigned lane, const std::byte *from) {
+  Memory value;
+  std::memcpy(&value, from, sizeof(value));
+  w.row<Register>(row)[lane] = Register(value);
+}
+
+template <class Memory, class Register> void storeElement(Warp &w, uint32_t row, unsigned lane, std::byte *to) {
+  Memory value = Memory(w.row<Register>(row)[lane]);
+  std::memcpy(to, &value, sizeof(value));
+}
+
+/// When all 32 lanes access consecutive elements of shared or global memory: the memory of lane 0, checked as one range; else null.
+template <unsigned Bytes> std::byte *consecutive(Warp &w, const Op &op, Space space, Access kind) {
+  uint64_t first;
+  if (op.e == 32) {
+    const uint32_t *a = w.row<uint32_t>(op.a);
+    uint32_t base = a[0], wrong = 0;
+    PTXSIM_VECTORIZE
+    for (unsigned l = 0; l < warpSize; ++l)
+      wrong |= a[l] ^ (base + l * Bytes);
+    if (wrong)
+      return nullptr;
+    first = uint32_t(base + op.imm);
+  } else {
+    const uint64_t *a = w.row<uint64_t>(op.a);
+    uint64_t base = a[0], wrong = 0;
+    PTXSIM_VECTORIZE
+    for (unsigned l = 0; l < warpSize; ++l)
+      wrong |= a[l] ^ (base + l * Bytes);
+    if (wrong)
+      return nullptr;
+    first = base + op.imm;
+  }
+  constexpr uint64_t bytes = uint64_t(Bytes) * warpSize;
+  Cta &cta = *w.cta;
+  if (first % Bytes)
+    return nullptr;
+  if (space == Space::Generic && (first & windowMask) == 0)
+    space = Space::Global;
+  if (space == Space::Global || space == Space::Const) {
+    const auto *a = static_cast<const Allocation *>(w.lastAllocation);
+    return a && a->contains(first, bytes) ? reinterpret_cast<std::byte *>(first) : nullptr;
+  }
+  if (space != Space::Shared || first < sharedBegin || first + bytes > cta.sharedEnd || first > cta.sharedEnd)
+    return nullptr;
+  const uint32_t offset = uint32_t(first) - sharedBegin;
+  if (cta.launch.options.checks.uninitialisedShared) {
+    uint64_t missing = 0;
+    for (uint32_t at = offset, left = uint32_t(bytes); left;) {
+      const uint32_t bit = at % 64, n = std::min(left, 64 - bit);
+      const uint64_t bits = (n == 64 ? ~0ull : (1ull << n) - 1) << bit;
+      if (kind == Access::Write)
+        cta.initialised[at / 64] |= bits;
+      else
+        missing |= bits & ~cta.initialised[at / 64];
+      at += n, left -= n;
+    }
+    if (missing)
+      return nullptr;
+  }
+  return cta.shared + offset;
+}
+
+/// Bank conflicts: b32 and smaller go in one pass of 32 lanes, b64 in halves, b128 in quarters; a pass takes as many cycles as the
+/// fullest of the 32 banks has distinct words.
+template <unsigned Bytes> void countBanks(Warp &w, const Op &op, uint32_t mask) {
+  constexpr unsigned lanes = Bytes <= 4 ? 32 : Bytes == 8 ? 16 : 8, words = Bytes <= 4 ? 1 : Bytes / 4;
+  for (unsigned first = 0; first < warpSize; first += lanes) {
+    uint32_t seen[32][4];
+    uint8_t count[32] = {}, most = 0;
+    uint32_t overflow = 0;
+    for (unsigned l = first; l < first + lanes; ++l) {
+      if (!(mask >> l & 1))
+        continue;
+      uint32_t word = uint32_t(w.addressOf(op, l)) / 4;
+      for (unsigned k = 0; k < words; ++k, ++word) {
+        const unsigned bank = word % 32;
+        bool known = false;
+        for (unsigned i = 0; i < count[bank] && i < 4; ++i)
+          known |= seen[bank][i] == word;
+        if (known)
+          continue;
+        if (count[bank] < 4)
+          seen[bank][count[bank]] = word;
+        else
+          overflow |= 1u << bank;
+        most = std::max(most, ++count[bank]);
+      }
+    }
+    if (overflow) {
+      // More than four words in a bank: count exactly.
+      most = 0;
+      for (unsigned bank = 0; bank < 32; ++bank) {
+        uint32_t distinct[32 * 4];
+        uint8_t n = 0;
+        for (unsigned l = first; l < first + lanes; ++l)
+          if (mask >> l & 1)
+            for (unsigned k = 0; k < words; ++k) {
+              uint32_t word = uint32_t(w.addressOf(op, l)) / 4 + k;
+              if (word % 32 != bank)
+                continue;
+              bool known = false;
+              for (unsigned i = 0; i < n; ++i)
+                known |= distinct[i] == word;
+              if (!known)
+                distinct[n++] = word;
+            }
+        most = std::max(most, n);
+      }
+    }
+    w.counters->sharedWavefronts += most;
+    w.counters->sharedIdealWavefronts += most != 0;
+  }
+}
+
+template <unsigned Bytes> void count(Warp &w, const Op &op, uint32_t mask, bool load, bool isConsecutive) {
+  if (op.space == Space::Global) {
+    (load ? w.counters->globalLoadBytes : w.counters->globalStoreBytes) += uint64_t(Bytes) * unsigned(std::popcount(mask));
+  } else if (op.space == Space::Shared) {
+    if (isConsecutive) {
+      constexpr unsigned passes = Bytes <= 4 ? 1 : Bytes / 4;
+      w.counters->sharedWavefronts += passes;
+      w.counters->sharedIdealWavefronts += passes;
+    } else {
+      countBanks<Bytes>(w, op, mask);
+    }
+  }
+}
+
+/// op.list: the rows of the N elements.
+template <class Memory, class Register, unsigned N> void load(Warp &w, const Op &op, uint32_t mask) {
+  constexpr unsigned bytes = sizeof(Memory) * N;
+  if (mask == allLanes)
+    if (const std::byte *p = consecutive<bytes>(w, op, op.space, Access::Read)) {
+      for (unsigned i = 0; i < N; ++i) {
+        Register *d = w.row<Register>(op.list[i]);
+        for (unsigned l = 0; l < warpSize; ++l) {
+          Memory value;
+          std::memcpy(&value, p + (l * N + i) * sizeof(Memory), sizeof(Memory));
+          d[l] = Register(value);
+        }
+      }
+      return count<bytes>(w, op, mask, true, true);
+    }
+  // Addresses first: a destination may be the address's own register.
+  const std::byte *from[warpSize];
+  forLanes(mask, [&](unsigned l) { from[l] = w.access(op, l, op.space, w.addressOf(op, l), bytes, Access::Read); });
+  count<bytes>(w, op, mask, true, false);
+  for (unsigned i = 0; i < N; ++i)
+    forLanes(mask, [&](unsigned l) { loadElement<Memory, Register>(w, op.list[i], l, from[l] + i * sizeof(Memory)); });
+}
+
+template <class Memory, class Register, unsigned N> void store(Warp &w, const Op &op, uint32_t mask) {
+  constexpr unsigned bytes = sizeof(Memory) * N;
+  if (mask == allLanes)
+    if (std::byte *p = consecutive<bytes>(w, op, op.space, Access::Write)) {
+      for (unsigned i = 0; i < N; ++i) {
+        const Register *d = w.row<Register>(op.list[i]);
+        for (unsigned l = 0; l < warpSize; ++l) {
+          Memory value = Memory(d[l]);
+          std::memcpy(p + (l * N + i) * sizeof(Memory), &value, sizeof(Memory));
+        }
+      }
+      return count<bytes>(w, op, mask, false, true);
+    }
+  count<bytes>(w, op, mask, false, false);
+  forLanes(mask, [&](unsigned l) {
+    std::byte *to = w.access(op, l, op.space, w.addressOf(op, l), bytes, Access::Write);
+    for (unsigned i = 0; i < N; ++i)
+      storeElement<Memory, Register>(w, op.list[i], l, to + i * sizeof(Memory));
+  });
+}
+
+/// ld.param with an address known when decoding (op.imm): one value for all lanes.
+template <class Memory, class Register> void loadParam(Warp &w, const Op &op, uint32_t mask) {
+  for (unsigned i = 0; i < op.count; ++i) {
+    Memory value;
+    std::memcpy(&value, w.cta->launch.params.data() + op.imm + i * sizeof(Memory), sizeof(Memory));
+    setLanes(w.row<Register>(op.list[i]), mask, [=](unsigned) { return Register(value); });
+  }
+}
+
+/// Memory orders: x86's are stronger than the program's, other hosts need the fence.
+template <Handler fn, bool load> void ordered(Warp &w, const Op &op, uint32_t mask) {
+  if (!load)
+    std::atomic_thread_fence(std::memory_order_release);
+  fn(w, op, mask);
+  if (load)
+    std::atomic_thread_fence(std::memory_order_acquire);
+}
+
+struct Handlers {
+  Handler load, store, loadOrdered, storeOrdered, loadParam;
+};
+
+template <class Memory, class Register, unsigned N> Handlers make() {
+  return {load<Memory, Register, N>, store<Memory, Register, N>, ordered<load<Memory, Register, N>, true>,
+          ordered<store<Memory, Register, N>, false>, loadParam<Memory, Register>};
+}
+
+template <class Memory, class Register> Handlers ofCount(unsigned n) {
+  switch (n) {
+  case 1:
+    return make<Memory, Register, 1>();
+  case 2:
+    return make<Memory, Register, 2>();
+  default:
+    return make<Memory, Register, 4>();
+  }
+}
+
+template <class Memory> Handlers ofRegister(unsigned bits, unsigned n) {
+  if constexpr (sizeof(Memory) <= 2)
+    if (bits == 16)
+      return ofCount<Memory, uint16_t>(n);
+  if constexpr (sizeof(Memory) <= 4)
+    if (bits == 32)
+      return ofCount<Memory, uint32_t>(n);
+  return ofCount<Memory, uint64_t>(n);
+}
+
+Handlers select(Type type, unsigned registerBits, unsigned n) {
+  switch (type) {
+  case Type::S8:
+    return ofRegister<int8_t>(registerBits, n);
+  case Type::S16:
+    return ofRegister<int16_t>(registerBits, n);
+  case Type::S32:
+    return ofRegister<int32_t>(registerBits, n);
+  default:
+    switch (bitsOf(type)) {
+    case 8:
+      return ofRegister<uint8_t>(registerBits, n);
+    case 16:
+      return ofRegister<uint16_t>(registerBits, n);
+    case 32:
+      return ofRegister<uint32_t>(registerBits, n);
+    default:
+      return ofRegister<uint64_t>(registerBits, n);
+    }
+  }
+}
+
+/// Modifiers that change nothing we model: caches and scopes.
+void takeHints(Decoder &d) {
+  while (d.takeOneOf({"ca", "cg", "cs", "lu", "cv", "wb", "wt", "cta", "cluster", "gpu", "sys", "relaxed", "volatile", "mmio", "nc", "unified", "weak",
+                      "L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate",
+                      "L2::evict_normal", "L2::evict_first", "L2::evict_last", "L2::64B", "L2::128B", "L2::256B"}) >= 0)
+    ;
+}
+
+Space takeSpace(Decoder &d) {
+  switch (d.takeOneOf({"global", "shared", "shared::cta", "local", "const", "param", "param::entry", "shared::cluster"})) {
+  case 0:
+    return Space::Global;
+  case 1:
+  case 2:
+  // Without clusters the cluster's window is the CTA's.
+  case 7:
+    return Space::Shared;
+  case 3:
+    return Space::Local;
+  case 4:
+    return Space::Const;
+  case 5:
+  case 6:
+    return Space::Param;
+  default:
+    return Space::Generic;
+  }
+}
+
+bool decodeMemory(Decoder &d, bool isLoad) {
+  bool hint = d.take("L2::cache_hint");
+  bool isOrdered = d.take(isLoad ? "acquire" : "release");
+  takeHints(d);
+  Space space = takeSpace(d);
+  int vector = d.takeOneOf({"v2", "v4"});
+  unsigned n = vector < 0 ? 1 : vector == 0 ? 2 : 4;
+  Type type = d.takeType();
+  if (type == Type::None || type == Type::Pred || bitsOf(type) > 64 || bitsOf(type) * n > 128 || !d.done())
+    return false;
+  if (!isLoad && (space == Space::Const || space == Space::Param))
+    return false;
+  d.expect(hint ? 3 : 2);
+  const Operand &value = d[isLoad ? 0 : 1];
+  Decoder::AddressRef at = d.address(isLoad ? 1 : 0);
+  std::span<const Operand> elements = d.elements(value);
+  if (elements.size() != n)
+    d.error(fmt::format("expected {} registers, but got {}", n, elements.size()));
+  uint32_t rows[4];
+  unsigned bits = 0;
+  for (unsigned i = 0; i < n; ++i) {
+    unsigned actual;
+    rows[i] = isLoad ? d.destinationAtLeast(elements[i], bitsOf(type), actual) : d.sourceAtLeast(elements[i], type, actual);
+    // A sink or an immediate takes the width of the type; mixed widths do not occur in one vector.
+    if (bits && actual != bits)
+      d.error("registers of different widths in a vector");
+    bits = actual;
+  }
+  Handlers handlers = select(type, bits, n);
+  const uint32_t *list = d.list({rows, n});
+  if (space == Space::Param && at.space == Space::Param) {
+    uint64_t offset = d.symbolAddress(at);
+    if (offset > d.function.f.kernel.paramBytes || d.function.f.kernel.paramBytes - offset < bitsOf(type) / 8 * n)
+      d.error("outside of the parameters");
+    if (offset % (bitsOf(type) / 8 * n))
+      d.error("a misaligned parameter");
+    Op &op = d.emit(handlers.loadParam);
+    op.list = list, op.count = uint16_t(n), op.imm = offset;
+    return true;
+  }
+  Op &op = d.emit(isLoad ? isOrdered ? handlers.loadOrdered : handlers.load : isOrdered ? handlers.storeOrdered : handlers.store);
+  op.a = at.row, op.e = at.bits, op.imm = at.offset, op.space = space, op.list = list, op.count = uint16_t(n);
+  return true;
+}
+
+} // namespace
+
+bool ptxsim::decodeLd(Decoder &d) { return decodeMemory(d, true); }
+bool ptxsim::decodeSt(Decoder &d) { return decodeMemory(d, false); }
