@@ -65,7 +65,7 @@ std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane, uint64_t a
   if (checks.alignment && (address & (bytes - 1)))
     faultMisaligned(w, op, lane, Space::Global, address, bytes);
   if (checks.bounds) {
-    const Allocation *a = static_cast<const Allocation *>(w.lastAllocation);
+    const Allocation *a = w.lastAllocation;
     if (!a || !a->contains(address, bytes)) {
       a = launch.arena->find(address, bytes);
       if (!a)

@@ -53,15 +53,13 @@ private:
       result.push_back(entry);
       std::vector<uint32_t> rest;
       uint32_t inner = ++regions;
-      // Text order gives the searches below a good start.
+      // Start from what the entry leads to, then in text order.
       std::sort(component->begin(), component->end());
-      for (uint32_t b : *component)
-        if (b != entry)
-          state[b].region = inner, rest.push_back(b);
-      // Start from what the entry leads to.
-      std::stable_partition(rest.begin(), rest.end(), [&](uint32_t b) {
-        return std::find(blocks[entry].successors.begin(), blocks[entry].successors.end(), b) != blocks[entry].successors.end();
-      });
+      const std::vector<uint32_t> &first = blocks[entry].successors;
+      for (bool leads : {true, false})
+        for (uint32_t b : *component)
+          if (b != entry && leads == (std::find(first.begin(), first.end(), b) != first.end()))
+            state[b].region = inner, rest.push_back(b);
       order(rest, inner);
     }
   }

@@ -3,6 +3,7 @@
 
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Program.h"
+#include "runtime/ptxsim/Warp.h"
 #include "runtime/ptxsim/Scanner.h"
 
 #include <span>

@@ -1,4 +1,5 @@
 #include "runtime/ptxsim/Parser.h"
+#include "runtime/ptxsim/Warp.h"
 
 #include <fmt/format.h>
 

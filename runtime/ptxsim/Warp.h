@@ -10,6 +10,7 @@
 
 namespace ptxsim {
 
+struct Allocation;
 class Cta;
 struct Function;
 
@@ -105,6 +106,7 @@ public:
   const Function *function = nullptr;
   Counters *counters = nullptr; ///< of the host thread that runs the CTA
   std::vector<Split> splits;    ///< the splits that are not running
+  const Allocation *lastAllocation = nullptr; ///< the one that the last global access hit
 
 private:
   bool mustSwitch(const Op &op);
@@ -112,7 +114,7 @@ private:
   void mergeSplits();
   unsigned spins = 0;  ///< back edges taken while the warp is split
   unsigned favour = 0; ///< block starts for which the running split keeps its turn whatever its order
-  const void *lastAllocation = nullptr;
+
   friend class Cta;
 };
 

@@ -1,7 +1,7 @@
 // ld and st in all spaces, with vectors; cache operators, eviction hints and scopes change no result here.
 
 #include "runtime/ptxsim/Access.h"
-#include "runtime/ptxsim/Decoder.h"
+#include "runtime/ptxsim/FunctionBuilder.h"
 #include "runtime/ptxsim/Lanes.h"
 
 #include <atomic>
@@ -53,7 +53,7 @@ template <unsigned Bytes> std::byte *consecutive(Warp &w, const Op &op, Space sp
   if (space == Space::Generic && (first & windowMask) == 0)
     space = Space::Global;
   if (space == Space::Global || space == Space::Const) {
-    const auto *a = static_cast<const Allocation *>(w.lastAllocation);
+    const auto *a = w.lastAllocation;
     return a && a->contains(first, bytes) ? reinterpret_cast<std::byte *>(first) : nullptr;
   }
   if (space != Space::Shared || first < sharedBegin || first + bytes > cta.sharedEnd || first > cta.sharedEnd)
