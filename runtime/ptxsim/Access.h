@@ -5,10 +5,15 @@
 
 namespace ptxsim {
 
-// The parts of Warp::access for handlers that know the space. `address` is an offset in the shared window, or a global pointer.
-std::byte *sharedAccess(Warp &w, const Op &op, unsigned lane, uint64_t address, unsigned bytes, Access kind);
-std::byte *globalAccess(Warp &w, const Op &op, unsigned lane, uint64_t address, unsigned bytes, Access kind);
-[[noreturn]] void faultMisaligned(Warp &w, const Op &op, unsigned lane, Space space, uint64_t address, unsigned bytes);
+// The parts of Warp::access for handlers that know the space. `address` is an
+// offset in the shared window, or a global pointer.
+std::byte *sharedAccess(Warp &w, const Op &op, unsigned lane, uint64_t address,
+                        unsigned bytes, Access kind);
+std::byte *globalAccess(Warp &w, const Op &op, unsigned lane, uint64_t address,
+                        unsigned bytes, Access kind);
+[[noreturn]] void faultMisaligned(Warp &w, const Op &op, unsigned lane,
+                                  Space space, uint64_t address,
+                                  unsigned bytes);
 
 } // namespace ptxsim
 

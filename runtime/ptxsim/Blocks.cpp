@@ -1,9 +1,11 @@
 // The order in which the parts of a divergent warp run.
 //
-// Blocks are put into a weak topological order (Bourdoncle): the strongly connected components of the control flow graph in topological
-// order, each one starting with its entry and then, without the edges back to that entry, ordered in the same way. Running the split that
-// is first in this order makes all lanes that entered a loop leave it before any goes on behind it, and all lanes meet again where
-// their paths join, without a stack.
+// Blocks are put into a weak topological order (Bourdoncle): the strongly
+// connected components of the control flow graph in topological order, each one
+// starting with its entry and then, without the edges back to that entry,
+// ordered in the same way. Running the split that is first in this order makes
+// all lanes that entered a loop leave it before any goes on behind it, and all
+// lanes meet again where their paths join, without a stack.
 
 #include "runtime/ptxsim/FunctionBuilder.h"
 
@@ -20,7 +22,8 @@ struct Block {
 
 class Ordering {
 public:
-  Ordering(const std::vector<Block> &blocks) : blocks(blocks), state(blocks.size()) {}
+  Ordering(const std::vector<Block> &blocks)
+      : blocks(blocks), state(blocks.size()) {}
 
   std::vector<uint32_t> run() {
     std::vector<uint32_t> all(blocks.size());
@@ -32,22 +35,27 @@ public:
 
 private:
   struct State {
-    uint32_t region = 0; ///< the (sub)graph being ordered that the block belongs to
+    uint32_t region =
+        0; ///< the (sub)graph being ordered that the block belongs to
     uint32_t index = 0, low = 0;
     bool onStack = false;
   };
 
-  /// Appends the blocks of `nodes`, which are those with this region, in order. The first node is the entry.
+  /// Appends the blocks of `nodes`, which are those with this region, in order.
+  /// The first node is the entry.
   void order(const std::vector<uint32_t> &nodes, uint32_t region) {
-    std::vector<std::vector<uint32_t>> components = findComponents(nodes, region);
+    std::vector<std::vector<uint32_t>> components =
+        findComponents(nodes, region);
     // Tarjan finds components behind their successors; we want them in front.
-    for (auto component = components.rbegin(); component != components.rend(); ++component) {
+    for (auto component = components.rbegin(); component != components.rend();
+         ++component) {
       if (component->size() == 1) {
         state[(*component)[0]].region = 0;
         result.push_back((*component)[0]);
         continue;
       }
-      // The entry: Tarjan's root is where the search came in, which is where lanes come in.
+      // The entry: Tarjan's root is where the search came in, which is where
+      // lanes come in.
       uint32_t entry = component->back();
       state[entry].region = 0;
       result.push_back(entry);
@@ -58,13 +66,15 @@ private:
       const std::vector<uint32_t> &first = blocks[entry].successors;
       for (bool leads : {true, false})
         for (uint32_t b : *component)
-          if (b != entry && leads == (std::find(first.begin(), first.end(), b) != first.end()))
+          if (b != entry && leads == (std::find(first.begin(), first.end(),
+                                                b) != first.end()))
             state[b].region = inner, rest.push_back(b);
       order(rest, inner);
     }
   }
 
-  std::vector<std::vector<uint32_t>> findComponents(const std::vector<uint32_t> &nodes, uint32_t region) {
+  std::vector<std::vector<uint32_t>>
+  findComponents(const std::vector<uint32_t> &nodes, uint32_t region) {
     std::vector<std::vector<uint32_t>> components;
     for (uint32_t b : nodes)
       state[b].index = 0;
@@ -113,7 +123,8 @@ private:
         }
         frames.pop_back();
         if (!frames.empty())
-          state[frames.back().block].low = std::min(state[frames.back().block].low, s.low);
+          state[frames.back().block].low =
+              std::min(state[frames.back().block].low, s.low);
       }
     }
     return components;

@@ -34,13 +34,18 @@ Counters &Counters::operator+=(const Counters &o) {
 
 Cta::Cta(Launch &launch) : launch(launch) {
   const Function &f = *launch.function;
-  const uint64_t threads = uint64_t(launch.block.x) * launch.block.y * launch.block.z;
+  const uint64_t threads =
+      uint64_t(launch.block.x) * launch.block.y * launch.block.z;
   const size_t n = size_t((threads + warpSize - 1) / warpSize);
-  sharedEnd = launch.dynamicShared ? f.dynamicSharedBase + launch.dynamicShared : f.sharedEnd;
-  const size_t fileBytes = (f.registerBytes + alignment - 1) / alignment * alignment;
+  sharedEnd = launch.dynamicShared ? f.dynamicSharedBase + launch.dynamicShared
+                                   : f.sharedEnd;
+  const size_t fileBytes =
+      (f.registerBytes + alignment - 1) / alignment * alignment;
   const size_t sharedBytes = sharedEnd - sharedBegin;
   storage.resize(n * fileBytes + sharedBytes + 2 * alignment + 1024);
-  auto aligned = [](std::byte *p, size_t a) { return p + (a - reinterpret_cast<uintptr_t>(p) % a) % a; };
+  auto aligned = [](std::byte *p, size_t a) {
+    return p + (a - reinterpret_cast<uintptr_t>(p) % a) % a;
+  };
   registers = aligned(storage.data(), alignment);
   shared = registers + n * fileBytes;
   initialised.resize((sharedBytes + 63) / 64);
@@ -58,7 +63,9 @@ Cta::Cta(Launch &launch) : launch(launch) {
     warp.word(4) = 0;
     for (const ConstantRow &row : f.constants) {
       std::byte *to = warp.registers + row.row;
-      row.bits == 16 ? fillRow<uint16_t>(to, row.value) : row.bits == 32 ? fillRow<uint32_t>(to, row.value) : fillRow<uint64_t>(to, row.value);
+      row.bits == 16   ? fillRow<uint16_t>(to, row.value)
+      : row.bits == 32 ? fillRow<uint32_t>(to, row.value)
+                       : fillRow<uint64_t>(to, row.value);
     }
   }
   for (Barrier &b : barriers)
@@ -70,17 +77,21 @@ void Cta::start(uint64_t linear) {
   id.x = uint32_t(linear % launch.grid.x);
   id.y = uint32_t(linear / launch.grid.x % launch.grid.y);
   id.z = uint32_t(linear / launch.grid.x / launch.grid.y);
-  const uint64_t threads = uint64_t(launch.block.x) * launch.block.y * launch.block.z;
+  const uint64_t threads =
+      uint64_t(launch.block.x) * launch.block.y * launch.block.z;
   std::fill(initialised.begin(), initialised.end(), 0);
   for (Warp &w : warps) {
-    // Registers start with the same pattern in every CTA, so that a read of an undefined one cannot depend on what ran before.
+    // Registers start with the same pattern in every CTA, so that a read of an
+    // undefined one cannot depend on what ran before.
     for (const RegisterRange &range : f.registers)
       std::memset(w.registers + range.offset, 0xff, range.bytes);
     for (const SpecialRow &row : f.specials)
       for (unsigned l = 0; l < warpSize; ++l)
-        setRow(w.registers + row.row, row.bits, l, specialValue(*this, w.index, l, row.special));
+        setRow(w.registers + row.row, row.bits, l,
+               specialValue(*this, w.index, l, row.special));
     const uint64_t first = uint64_t(w.index) * warpSize;
-    w.live = threads - first >= warpSize ? allLanes : (1u << (threads - first)) - 1;
+    w.live =
+        threads - first >= warpSize ? allLanes : (1u << (threads - first)) - 1;
     w.active = w.live;
     w.pc = 0;
     w.stop = w.blocked = false;
@@ -98,7 +109,8 @@ void Cta::start(uint64_t linear) {
 
 void Cta::run(uint64_t linear) {
   start(linear);
-  const uint64_t limit = launch.options.instructionLimit, before = counters.warpInstructions;
+  const uint64_t limit = launch.options.instructionLimit,
+                 before = counters.warpInstructions;
   for (;;) {
     bool alive = false, progress = false;
     for (Warp &w : warps) {
@@ -127,7 +139,9 @@ void Cta::run(uint64_t linear) {
       for (const Warp &w : warps)
         if (w.live && !w.blocked)
           spinning = &w;
-      throw Fault{fmt::format("{}: the CTA has executed more than {} warp instructions: it hangs", spinning->where(spinning->ops[spinning->pc]), limit)};
+      throw Fault{fmt::format(
+          "{}: the CTA has executed more than {} warp instructions: it hangs",
+          spinning->where(spinning->ops[spinning->pc]), limit)};
     }
   }
 }
@@ -139,15 +153,24 @@ unsigned Cta::liveWarps() const {
   return n;
 }
 
-void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id, uint32_t expected, bool blocks, Barrier::Reduce reduce, uint32_t ones,
-                 uint32_t destination) {
+void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
+                 uint32_t expected, bool blocks, Barrier::Reduce reduce,
+                 uint32_t ones, uint32_t destination) {
   const unsigned lane = unsigned(std::countr_zero(mask));
   if (id >= 16)
-    warp.fault(op, lane, fmt::format("expected a barrier from 0 to 15, but got {}", id));
+    warp.fault(op, lane,
+               fmt::format("expected a barrier from 0 to 15, but got {}", id));
   if (expected % warpSize)
-    warp.fault(op, lane, fmt::format("expected a thread count that is a multiple of 32, but got {}", expected));
+    warp.fault(
+        op, lane,
+        fmt::format(
+            "expected a thread count that is a multiple of 32, but got {}",
+            expected));
   if (expected > warps.size() * warpSize)
-    warp.fault(op, lane, fmt::format("barrier {} waits for {} threads, but the CTA has {}", id, expected, warps.size() * warpSize));
+    warp.fault(
+        op, lane,
+        fmt::format("barrier {} waits for {} threads, but the CTA has {}", id,
+                    expected, warps.size() * warpSize));
   Barrier &b = barriers[id];
   if (!b.used) {
     b.used = true;
@@ -156,12 +179,20 @@ void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id, uint32_t 
     b.reduce = reduce;
     b.popc = 0, b.all = true, b.any = false;
   } else if (b.expected != expected) {
-    warp.fault(op, lane, fmt::format("barrier {} is used with {} threads here, but with {} by another warp", id, expected, b.expected));
+    warp.fault(op, lane,
+               fmt::format("barrier {} is used with {} threads here, but with "
+                           "{} by another warp",
+                           id, expected, b.expected));
   } else if (b.reduce != reduce) {
-    warp.fault(op, lane, fmt::format("barrier {} is used with another operation by another warp", id));
+    warp.fault(
+        op, lane,
+        fmt::format("barrier {} is used with another operation by another warp",
+                    id));
   }
   if (b.lanes[warp.index] & mask)
-    warp.fault(op, lane, fmt::format("lanes {:#x} arrive twice at barrier {}", b.lanes[warp.index] & mask, id));
+    warp.fault(op, lane,
+               fmt::format("lanes {:#x} arrive twice at barrier {}",
+                           b.lanes[warp.index] & mask, id));
   b.popc += unsigned(std::popcount(ones & mask));
   b.all &= (ones & mask) == mask;
   b.any |= (ones & mask) != 0;
@@ -227,14 +258,22 @@ void Cta::deadlock() {
         first = &w, firstSplit = &split;
       // A split that waits at a barrier stands behind the instruction.
       const uint32_t at = split.barrier >= 0 ? split.pc - 1 : split.pc;
-      text += fmt::format("{}warp {} lanes {:#x} at line {}", text.empty() ? "" : "; ", w.index, split.mask, w.function->infos[at].line);
+      text += fmt::format("{}warp {} lanes {:#x} at line {}",
+                          text.empty() ? "" : "; ", w.index, split.mask,
+                          w.function->infos[at].line);
       if (split.barrier >= 0) {
         const Barrier &b = barriers[split.barrier];
-        text += fmt::format(" (barrier {}: {} of {} threads)", split.barrier, b.arrived, b.expected ? b.expected : liveWarps() * warpSize);
+        text += fmt::format(" (barrier {}: {} of {} threads)", split.barrier,
+                            b.arrived,
+                            b.expected ? b.expected : liveWarps() * warpSize);
       } else {
-        text += fmt::format(" (waits for lanes {:#x})", split.waitingFor & w.live);
+        text +=
+            fmt::format(" (waits for lanes {:#x})", split.waitingFor & w.live);
       }
     }
-  const Op &op = first->ops[firstSplit->barrier >= 0 ? firstSplit->pc - 1 : firstSplit->pc];
-  throw Fault{fmt::format("{}: deadlock: no warp can go on: {}", first->where(op), text)};
+  const Op &op =
+      first
+          ->ops[firstSplit->barrier >= 0 ? firstSplit->pc - 1 : firstSplit->pc];
+  throw Fault{fmt::format("{}: deadlock: no warp can go on: {}",
+                          first->where(op), text)};
 }

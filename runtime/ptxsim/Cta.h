@@ -27,7 +27,8 @@ struct Launch {
   Counters counters;
 };
 
-/// A CTA barrier (bar, barrier). Aligned arrivals count a warp at a time; others count when the last live lane of a warp is there.
+/// A CTA barrier (bar, barrier). Aligned arrivals count a warp at a time;
+/// others count when the last live lane of a warp is there.
 struct Barrier {
   enum class Reduce : uint8_t { None, Popc, And, Or };
   struct Waiter {
@@ -42,10 +43,12 @@ struct Barrier {
   uint32_t popc = 0;
   bool all = true, any = false;
   std::vector<Waiter> waiters;
-  std::vector<uint32_t> lanes; ///< per warp: lanes that arrived and wait for the rest of their warp
+  std::vector<uint32_t> lanes; ///< per warp: lanes that arrived and wait for
+                               ///< the rest of their warp
 };
 
-/// A CTA being executed by one host thread. The object is reused for one CTA after the other.
+/// A CTA being executed by one host thread. The object is reused for one CTA
+/// after the other.
 class Cta {
 public:
   Cta(Launch &launch);
@@ -53,15 +56,17 @@ public:
   void run(uint64_t linear);
 
   /// A warp's arrival at barrier `id`. `blocks` is false for bar.arrive.
-  void arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id, uint32_t expected, bool blocks, Barrier::Reduce reduce, uint32_t ones,
-              uint32_t destination);
+  void arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
+              uint32_t expected, bool blocks, Barrier::Reduce reduce,
+              uint32_t ones, uint32_t destination);
 
   Launch &launch;
   Dim3 id;
   Counters counters;
   std::vector<Warp> warps;
   Barrier barriers[16];
-  /// Shared memory of the window [sharedBegin, sharedEnd): shared[address - sharedBegin].
+  /// Shared memory of the window [sharedBegin, sharedEnd): shared[address -
+  /// sharedBegin].
   std::byte *shared = nullptr;
   uint32_t sharedEnd = 0;
   /// One bit per byte of shared memory: something has written it.
@@ -75,7 +80,8 @@ private:
   unsigned liveWarps() const;
   [[noreturn]] void deadlock();
 
-  std::vector<std::byte> storage; ///< registers and shared memory, over-allocated for alignment
+  std::vector<std::byte>
+      storage; ///< registers and shared memory, over-allocated for alignment
   std::byte *registers = nullptr;
 };
 

@@ -30,7 +30,8 @@ struct Operand {
   uint8_t bits = 0;
   bool negated = false;
   bool single = false;
-  bool dynamicShared = false; ///< of a symbol: imm counts from the start of dynamic shared memory
+  bool dynamicShared = false; ///< of a symbol: imm counts from the start of
+                              ///< dynamic shared memory
   Space space =
       Space::Generic; ///< of a symbol, or of an address based on a symbol
   uint32_t row = 0;
@@ -40,7 +41,8 @@ struct Operand {
 };
 
 enum class Special : uint8_t;
-/// The special register of this name (without %) if it keeps its value while a warp lives.
+/// The special register of this name (without %) if it keeps its value while a
+/// warp lives.
 std::optional<Special> staticSpecial(std::string_view name);
 
 /// A predicate source: `(word(row) ^ flip)` are the lanes where it is true.
@@ -111,7 +113,8 @@ public:
     uint64_t offset;
   };
   AddressRef address(size_t i);
-  /// The address itself, when the base is a symbol with an address known here (not in dynamic shared memory).
+  /// The address itself, when the base is a symbol with an address known here
+  /// (not in dynamic shared memory).
   uint64_t symbolAddress(const AddressRef &ref) const;
   /// A row that holds `value` in all lanes.
   uint32_t constant(uint64_t value, unsigned bits);

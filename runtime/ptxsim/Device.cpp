@@ -14,22 +14,29 @@ struct Device::Impl {
   uint64_t launches = 0;
   ThreadPool pool;
 
-  explicit Impl(DeviceOptions o) : options(std::move(o)), pool(options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency())) {}
+  explicit Impl(DeviceOptions o)
+      : options(std::move(o)),
+        pool(options.threads
+                 ? options.threads
+                 : std::max(1u, std::thread::hardware_concurrency())) {}
 
   Status check(uint64_t address, uint64_t bytes, const char *what) {
     if (!bytes || arena.find(address, bytes))
       return {};
-    return Status::error(fmt::format("{}: {}", what, arena.describe(address, bytes)));
+    return Status::error(
+        fmt::format("{}: {}", what, arena.describe(address, bytes)));
   }
 };
 
-Device::Device(DeviceOptions options) : impl(std::make_unique<Impl>(std::move(options))) {}
+Device::Device(DeviceOptions options)
+    : impl(std::make_unique<Impl>(std::move(options))) {}
 Device::~Device() = default;
 
 Result<uint64_t> Device::allocate(size_t bytes, std::string name) {
   uint64_t p = impl->arena.allocate(bytes, name);
   if (!p)
-    return Status::error(fmt::format("cannot allocate {} bytes for '{}'", bytes, name));
+    return Status::error(
+        fmt::format("cannot allocate {} bytes for '{}'", bytes, name));
   if (impl->options.poison)
     std::memset(reinterpret_cast<void *>(p), 0xff, bytes);
   return p;
@@ -38,10 +45,12 @@ Result<uint64_t> Device::allocate(size_t bytes, std::string name) {
 Status Device::free(uint64_t pointer) {
   if (!pointer || impl->arena.free(pointer))
     return {};
-  return Status::error(fmt::format("free: {:#x} is not the start of an allocation", pointer));
+  return Status::error(
+      fmt::format("free: {:#x} is not the start of an allocation", pointer));
 }
 
-Status Device::copyToDevice(uint64_t destination, const void *source, size_t bytes) {
+Status Device::copyToDevice(uint64_t destination, const void *source,
+                            size_t bytes) {
   if (Status s = impl->check(destination, bytes, "copy to the device"); !s)
     return s;
   if (bytes)
@@ -57,13 +66,17 @@ Status Device::copyToHost(void *destination, uint64_t source, size_t bytes) {
   return {};
 }
 
-Status Device::copyOnDevice(uint64_t destination, uint64_t source, size_t bytes) {
+Status Device::copyOnDevice(uint64_t destination, uint64_t source,
+                            size_t bytes) {
   if (Status s = impl->check(source, bytes, "copy on the device, source"); !s)
     return s;
-  if (Status s = impl->check(destination, bytes, "copy on the device, destination"); !s)
+  if (Status s =
+          impl->check(destination, bytes, "copy on the device, destination");
+      !s)
     return s;
   if (bytes)
-    std::memmove(reinterpret_cast<void *>(destination), reinterpret_cast<const void *>(source), bytes);
+    std::memmove(reinterpret_cast<void *>(destination),
+                 reinterpret_cast<const void *>(source), bytes);
   return {};
 }
 
@@ -77,21 +90,25 @@ Status Device::fill8(uint64_t destination, uint8_t value, size_t count) {
 
 Status Device::fill32(uint64_t destination, uint32_t value, size_t count) {
   if (destination % 4)
-    return Status::error(fmt::format("fill: address {:#x} is not 4-byte aligned", destination));
+    return Status::error(
+        fmt::format("fill: address {:#x} is not 4-byte aligned", destination));
   if (Status s = impl->check(destination, count * 4, "fill"); !s)
     return s;
   std::fill_n(reinterpret_cast<uint32_t *>(destination), count, value);
   return {};
 }
 
-Result<std::shared_ptr<Module>> Device::loadModule(std::string text, std::string filename) {
+Result<std::shared_ptr<Module>> Device::loadModule(std::string text,
+                                                   std::string filename) {
   auto module = std::make_shared<ModuleImpl>();
   module->text = std::move(text);
   module->filename = std::move(filename);
   try {
     Parser(*module, impl->arena).run();
   } catch (const LoadError &e) {
-    return Status::error(fmt::format("{}:{}:{}: {}", module->filename, e.position.line, e.position.column, e.text));
+    return Status::error(fmt::format("{}:{}:{}: {}", module->filename,
+                                     e.position.line, e.position.column,
+                                     e.text));
   } catch (const std::bad_alloc &) {
     return Status::error(fmt::format("{}: out of memory", module->filename));
   }
@@ -100,32 +117,51 @@ Result<std::shared_ptr<Module>> Device::loadModule(std::string text, std::string
 
 namespace {
 
-Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, uint32_t shared, const DeviceOptions &options) {
+Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, uint32_t shared,
+                   const DeviceOptions &options) {
   auto dims = [](Dim3 d) { return fmt::format("({},{},{})", d.x, d.y, d.z); };
-  if (!grid.x || !grid.y || !grid.z || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
-    return Status::error(fmt::format("kernel '{}': expected a grid of 1 to (2147483647,65535,65535), but got {}", k.name, dims(grid)));
+  if (!grid.x || !grid.y || !grid.z || grid.x > 0x7fffffffu || grid.y > 65535 ||
+      grid.z > 65535)
+    return Status::error(fmt::format("kernel '{}': expected a grid of 1 to "
+                                     "(2147483647,65535,65535), but got {}",
+                                     k.name, dims(grid)));
   const uint64_t threads = uint64_t(block.x) * block.y * block.z;
-  if (!threads || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > 1024)
-    return Status::error(fmt::format("kernel '{}': expected a block of 1 to 1024 threads, but got {}", k.name, dims(block)));
-  if (k.reqntid && (k.reqntid->x != block.x || k.reqntid->y != block.y || k.reqntid->z != block.z))
-    return Status::error(fmt::format("kernel '{}': expected a block of {} (.reqntid), but got {}", k.name, dims(*k.reqntid), dims(block)));
-  if (k.maxntid && threads > uint64_t(k.maxntid->x) * k.maxntid->y * k.maxntid->z)
-    return Status::error(fmt::format("kernel '{}': expected a block of at most {} (.maxntid), but got {}", k.name, dims(*k.maxntid), dims(block)));
+  if (!threads || block.x > 1024 || block.y > 1024 || block.z > 64 ||
+      threads > 1024)
+    return Status::error(fmt::format(
+        "kernel '{}': expected a block of 1 to 1024 threads, but got {}",
+        k.name, dims(block)));
+  if (k.reqntid && (k.reqntid->x != block.x || k.reqntid->y != block.y ||
+                    k.reqntid->z != block.z))
+    return Status::error(fmt::format(
+        "kernel '{}': expected a block of {} (.reqntid), but got {}", k.name,
+        dims(*k.reqntid), dims(block)));
+  if (k.maxntid &&
+      threads > uint64_t(k.maxntid->x) * k.maxntid->y * k.maxntid->z)
+    return Status::error(fmt::format(
+        "kernel '{}': expected a block of at most {} (.maxntid), but got {}",
+        k.name, dims(*k.maxntid), dims(block)));
   if (uint64_t(k.staticSharedBytes) + shared > options.maxSharedBytes)
-    return Status::error(fmt::format("kernel '{}': expected at most {} bytes of shared memory, but got {} static and {} dynamic", k.name,
-                                     options.maxSharedBytes, k.staticSharedBytes, shared));
+    return Status::error(fmt::format(
+        "kernel '{}': expected at most {} bytes of shared memory, but got {} "
+        "static and {} dynamic",
+        k.name, options.maxSharedBytes, k.staticSharedBytes, shared));
   return {};
 }
 
 } // namespace
 
-Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicSharedBytes, const void *const *params,
-                      Counters *counters) {
+Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
+                      Dim3 block, uint32_t dynamicSharedBytes,
+                      const void *const *params, Counters *counters) {
   const auto &module = static_cast<const ModuleImpl &>(m);
   const size_t index = size_t(&kernel - module.entries.data());
   if (index >= module.entries.size())
-    return Status::error(fmt::format("kernel '{}' is not of this module", kernel.name));
-  if (Status s = checkLaunch(kernel, grid, block, dynamicSharedBytes, impl->options); !s)
+    return Status::error(
+        fmt::format("kernel '{}' is not of this module", kernel.name));
+  if (Status s =
+          checkLaunch(kernel, grid, block, dynamicSharedBytes, impl->options);
+      !s)
     return s;
   Launch launch;
   launch.function = &module.functions[index];
@@ -137,30 +173,34 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid, Dim3 blo
   launch.gridId = ++impl->launches;
   launch.params.resize(kernel.paramBytes);
   for (size_t i = 0; i < kernel.params.size(); ++i)
-    std::memcpy(launch.params.data() + kernel.params[i].offset, params[i], kernel.params[i].size);
+    std::memcpy(launch.params.data() + kernel.params[i].offset, params[i],
+                kernel.params[i].size);
 
   const uint64_t total = uint64_t(grid.x) * grid.y * grid.z;
-  impl->pool.run(unsigned(std::min<uint64_t>(total, impl->pool.size())), [&launch, total] {
-    uint64_t at = 0;
-    auto fail = [&](std::string text) {
-      launch.failed = true;
-      std::lock_guard lock(launch.mutex);
-      // Of several faults the first CTA's is told, so that the text depends less on timing.
-      if (at < launch.errorCta)
-        launch.errorCta = at, launch.error = std::move(text);
-    };
-    try {
-      Cta cta(launch);
-      while (!launch.failed && (at = launch.next.fetch_add(1)) < total)
-        cta.run(at);
-      std::lock_guard lock(launch.mutex);
-      launch.counters += cta.counters;
-    } catch (const Fault &fault) {
-      fail(fault.text);
-    } catch (const std::exception &e) {
-      fail(fmt::format("kernel '{}': {}", launch.function->kernel.name, e.what()));
-    }
-  });
+  impl->pool.run(
+      unsigned(std::min<uint64_t>(total, impl->pool.size())), [&launch, total] {
+        uint64_t at = 0;
+        auto fail = [&](std::string text) {
+          launch.failed = true;
+          std::lock_guard lock(launch.mutex);
+          // Of several faults the first CTA's is told, so that the text depends
+          // less on timing.
+          if (at < launch.errorCta)
+            launch.errorCta = at, launch.error = std::move(text);
+        };
+        try {
+          Cta cta(launch);
+          while (!launch.failed && (at = launch.next.fetch_add(1)) < total)
+            cta.run(at);
+          std::lock_guard lock(launch.mutex);
+          launch.counters += cta.counters;
+        } catch (const Fault &fault) {
+          fail(fault.text);
+        } catch (const std::exception &e) {
+          fail(fmt::format("kernel '{}': {}", launch.function->kernel.name,
+                           e.what()));
+        }
+      });
   if (counters)
     *counters = launch.counters;
   return launch.failed ? Status::error(launch.error) : Status();

@@ -15,13 +15,18 @@ inline float flush(float x) {
 
 /// Single precision results that are NaN are always this one.
 constexpr uint32_t canonicalNan = 0x7fffffffu;
-inline float canonical(float x) { return x == x ? x : std::bit_cast<float>(canonicalNan); }
+inline float canonical(float x) {
+  return x == x ? x : std::bit_cast<float>(canonicalNan);
+}
 inline double canonical(double x) { return x; }
 
 /// .sat: to [0, 1]; NaN becomes +0.
-template <class T> T saturate(T x) { return x > T(0) ? (x < T(1) ? x : T(1)) : T(0); }
+template <class T> T saturate(T x) {
+  return x > T(0) ? (x < T(1) ? x : T(1)) : T(0);
+}
 
-/// What .ftz, .sat and the rule for NaN do to a result. Results are flushed before they saturate.
+/// What .ftz, .sat and the rule for NaN do to a result. Results are flushed
+/// before they saturate.
 template <bool Ftz, bool Sat, class T> T finish(T x) {
   if constexpr (Ftz)
     x = flush(x);

@@ -8,14 +8,17 @@ using namespace ptxsim;
 
 namespace {
 
-/// Bytes of a register's row: 32 lanes of 2, 4 or 8 bytes; a predicate is one word.
+/// Bytes of a register's row: 32 lanes of 2, 4 or 8 bytes; a predicate is one
+/// word.
 uint32_t rowBytes(Type type) {
   if (type == Type::Pred)
     return 4;
   return std::max(16u, bitsOf(type)) / 8 * warpSize;
 }
 
-unsigned widthIndex(unsigned bits) { return bits <= 16 ? 0 : bits == 32 ? 1 : 2; }
+unsigned widthIndex(unsigned bits) {
+  return bits <= 16 ? 0 : bits == 32 ? 1 : 2;
+}
 
 struct Family {
   std::string_view opcode;
@@ -27,7 +30,8 @@ constexpr Family families[] = {
 #undef PTXSIM_OPCODE
 };
 
-const std::unordered_map<std::string_view, std::vector<DecodeFn>> &opcodeTable() {
+const std::unordered_map<std::string_view, std::vector<DecodeFn>> &
+opcodeTable() {
   static const auto table = [] {
     std::unordered_map<std::string_view, std::vector<DecodeFn>> t;
     for (const Family &family : families)
@@ -48,7 +52,8 @@ uint32_t FunctionBuilder::allocate(uint32_t bytes) {
   return row;
 }
 
-void FunctionBuilder::declareRegister(Type type, std::string_view name, uint32_t count, bool range) {
+void FunctionBuilder::declareRegister(Type type, std::string_view name,
+                                      uint32_t count, bool range) {
   uint32_t stride = rowBytes(type);
   if (count > 1u << 20)
     error("too many registers");
@@ -61,7 +66,8 @@ void FunctionBuilder::declareRegister(Type type, std::string_view name, uint32_t
     scopes.back().registers[name] = {row, type};
 }
 
-std::optional<Operand> FunctionBuilder::findRegister(std::string_view name) const {
+std::optional<Operand>
+FunctionBuilder::findRegister(std::string_view name) const {
   auto operand = [](uint32_t row, Type type) {
     Operand o;
     o.kind = type == Type::Pred ? Operand::Predicate : Operand::Register;
@@ -72,12 +78,14 @@ std::optional<Operand> FunctionBuilder::findRegister(std::string_view name) cons
   size_t digits = name.size();
   while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
     --digits;
-  std::string_view prefix = name.substr(0, digits), suffix = name.substr(digits);
+  std::string_view prefix = name.substr(0, digits),
+                   suffix = name.substr(digits);
   for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
     if (!scope->registers.empty())
       if (auto it = scope->registers.find(name); it != scope->registers.end())
         return operand(it->second.row, it->second.type);
-    if (suffix.empty() || suffix.size() > 7 || (suffix.size() > 1 && suffix[0] == '0'))
+    if (suffix.empty() || suffix.size() > 7 ||
+        (suffix.size() > 1 && suffix[0] == '0'))
       continue;
     for (const Range &range : scope->ranges) {
       if (range.prefix != prefix)
@@ -99,7 +107,8 @@ const Variable *FunctionBuilder::findVariable(std::string_view name) const {
   return nullptr;
 }
 
-const std::vector<std::string_view> *FunctionBuilder::findTargets(std::string_view name) const {
+const std::vector<std::string_view> *
+FunctionBuilder::findTargets(std::string_view name) const {
   for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
     if (auto it = scope->targets.find(name); it != scope->targets.end())
       return &it->second;
@@ -121,11 +130,13 @@ void FunctionBuilder::closeScope() {
     else if (!scopes.empty())
       scopes.back().fixups.push_back(fixup);
     else
-      throw LoadError{fixup.position, fmt::format("label '{}' is not defined", fixup.label)};
+      throw LoadError{fixup.position,
+                      fmt::format("label '{}' is not defined", fixup.label)};
   }
 }
 
-uint32_t FunctionBuilder::constant(uint64_t value, unsigned bits, bool dynamicShared) {
+uint32_t FunctionBuilder::constant(uint64_t value, unsigned bits,
+                                   bool dynamicShared) {
   if (bits < 64)
     value &= (1ull << bits) - 1;
   bits = std::max(16u, bits);
@@ -160,8 +171,10 @@ void FunctionBuilder::setLoc(uint32_t file, uint32_t line, uint32_t column) {
   loc = uint32_t(f.locs.size() - 1);
 }
 
-void FunctionBuilder::instruction(std::string_view opcode, PredicateSource guardOf, std::span<const Operand> operands, Position at,
-                                  std::string_view textOf) {
+void FunctionBuilder::instruction(std::string_view opcode,
+                                  PredicateSource guardOf,
+                                  std::span<const Operand> operands,
+                                  Position at, std::string_view textOf) {
   position = at;
   guard = guardOf;
   form = opcode;
@@ -171,7 +184,8 @@ void FunctionBuilder::instruction(std::string_view opcode, PredicateSource guard
   decoder.base = opcode.substr(0, dot);
   while (dot != std::string_view::npos) {
     size_t next = opcode.find('.', dot + 1);
-    allModifiers.push_back(opcode.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1));
+    allModifiers.push_back(opcode.substr(
+        dot + 1, next == std::string_view::npos ? next : next - dot - 1));
     dot = next;
   }
   auto it = opcodeTable().find(decoder.base);
@@ -196,7 +210,8 @@ Op &FunctionBuilder::emit(Handler handler) {
   return op;
 }
 
-void FunctionBuilder::jump(Jump kind, std::span<const std::string_view> labels) {
+void FunctionBuilder::jump(Jump kind,
+                           std::span<const std::string_view> labels) {
   uint32_t index = uint32_t(f.ops.size() - 1);
   JumpInfo &info = jumps[index];
   info.kind = kind;
@@ -232,7 +247,8 @@ const Operand &Decoder::at(size_t i) const {
 bool Decoder::take(std::string_view name) {
   for (size_t i = 0; i < modifiers.size(); ++i)
     if (modifiers[i] == name) {
-      std::copy(modifiers.begin() + i + 1, modifiers.end(), modifiers.begin() + i);
+      std::copy(modifiers.begin() + i + 1, modifiers.end(),
+                modifiers.begin() + i);
       modifiers = modifiers.first(modifiers.size() - 1);
       return true;
     }
@@ -252,7 +268,8 @@ int Decoder::takeOneOf(std::initializer_list<std::string_view> names) {
 Type Decoder::takeType() {
   for (size_t i = 0; i < modifiers.size(); ++i)
     if (auto type = parseType(modifiers[i])) {
-      std::copy(modifiers.begin() + i + 1, modifiers.end(), modifiers.begin() + i);
+      std::copy(modifiers.begin() + i + 1, modifiers.end(),
+                modifiers.begin() + i);
       modifiers = modifiers.first(modifiers.size() - 1);
       return *type;
     }
@@ -262,8 +279,10 @@ Type Decoder::takeType() {
 void Decoder::expect(size_t least, size_t most) {
   if (operands.size() >= least && operands.size() <= most)
     return;
-  error(least == most ? fmt::format("expected {} operands, but got {}", least, operands.size())
-                      : fmt::format("expected {} to {} operands, but got {}", least, most, operands.size()));
+  error(least == most ? fmt::format("expected {} operands, but got {}", least,
+                                    operands.size())
+                      : fmt::format("expected {} to {} operands, but got {}",
+                                    least, most, operands.size()));
 }
 
 uint32_t Decoder::destination(const Operand &o, unsigned bits) {
@@ -273,15 +292,20 @@ uint32_t Decoder::destination(const Operand &o, unsigned bits) {
   if (o.kind != Operand::Register)
     error("expected a register as destination");
   if (o.bits != bits)
-    error(fmt::format("expected a destination register of {} bits, but got one of {}", bits, o.bits));
+    error(fmt::format(
+        "expected a destination register of {} bits, but got one of {}", bits,
+        o.bits));
   return o.row;
 }
 
-uint32_t Decoder::destinationAtLeast(const Operand &o, unsigned bits, unsigned &actual) {
+uint32_t Decoder::destinationAtLeast(const Operand &o, unsigned bits,
+                                     unsigned &actual) {
   bits = std::max(16u, bits);
   actual = o.kind == Operand::Register ? o.bits : bits;
   if (actual < bits)
-    error(fmt::format("expected a destination register of at least {} bits, but got one of {}", bits, o.bits));
+    error(fmt::format("expected a destination register of at least {} bits, "
+                      "but got one of {}",
+                      bits, o.bits));
   return destination(o, actual);
 }
 
@@ -290,20 +314,30 @@ uint32_t Decoder::source(const Operand &o, Type type) {
   switch (o.kind) {
   case Operand::Register:
     if (o.bits != bits)
-      error(fmt::format("expected a source register of {} bits, but got one of {}", bits, o.bits));
+      error(fmt::format(
+          "expected a source register of {} bits, but got one of {}", bits,
+          o.bits));
     return o.row;
   case Operand::Integer:
-    if (type == Type::F32 || type == Type::F64 || type == Type::F16 || type == Type::BF16)
+    if (type == Type::F32 || type == Type::F64 || type == Type::F16 ||
+        type == Type::BF16)
       error("an integer where a floating-point number is needed");
     return constant(o.imm, bitsOf(type));
   case Operand::Float: {
     if (type == Type::F64)
-      return constant(o.single ? std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(o.imm)))) : o.imm, 64);
+      return constant(o.single ? std::bit_cast<uint64_t>(double(
+                                     std::bit_cast<float>(uint32_t(o.imm))))
+                               : o.imm,
+                      64);
     if (type == Type::F32 || (type == Type::B32 && o.single))
-      return constant(o.single ? o.imm : std::bit_cast<uint32_t>(float(std::bit_cast<double>(o.imm))), 32);
+      return constant(o.single ? o.imm
+                               : std::bit_cast<uint32_t>(
+                                     float(std::bit_cast<double>(o.imm))),
+                      32);
     if (type == Type::B64 && !o.single)
       return constant(o.imm, 64);
-    error(fmt::format("a floating-point number where .{} is needed", typeName(type)));
+    error(fmt::format("a floating-point number where .{} is needed",
+                      typeName(type)));
   }
   case Operand::Special: {
     auto which = staticSpecial(o.text);
@@ -326,7 +360,9 @@ uint32_t Decoder::sourceAtLeast(const Operand &o, Type type, unsigned &actual) {
   if (o.kind != Operand::Register)
     return source(o, type);
   if (o.bits < bits)
-    error(fmt::format("expected a source register of at least {} bits, but got one of {}", bits, o.bits));
+    error(fmt::format(
+        "expected a source register of at least {} bits, but got one of {}",
+        bits, o.bits));
   actual = o.bits;
   return o.row;
 }
@@ -375,8 +411,14 @@ uint64_t Decoder::symbolAddress(const AddressRef &ref) const {
   error("expected the address of a variable");
 }
 
-uint32_t Decoder::constant(uint64_t value, unsigned bits) { return function.constant(value, bits); }
+uint32_t Decoder::constant(uint64_t value, unsigned bits) {
+  return function.constant(value, bits);
+}
 uint32_t Decoder::scratch(unsigned bits) { return function.scratch(bits); }
-const uint32_t *Decoder::list(std::span<const uint32_t> rows) { return function.list(rows); }
+const uint32_t *Decoder::list(std::span<const uint32_t> rows) {
+  return function.list(rows);
+}
 Op &Decoder::emit(Handler handler) { return function.emit(handler); }
-void Decoder::error(std::string message) const { function.error(fmt::format("{} in '{}'", message, function.text)); }
+void Decoder::error(std::string message) const {
+  function.error(fmt::format("{} in '{}'", message, function.text));
+}

@@ -3,8 +3,8 @@
 
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Program.h"
-#include "runtime/ptxsim/Warp.h"
 #include "runtime/ptxsim/Scanner.h"
+#include "runtime/ptxsim/Warp.h"
 
 #include <span>
 
@@ -22,22 +22,33 @@ struct Variable {
 /// How control leaves an op.
 enum class Jump : uint8_t { None, Branch, Indexed, Exit };
 
-/// Builds one Function while its body is parsed: register rows, scopes, labels, constants, ops.
+/// Builds one Function while its body is parsed: register rows, scopes, labels,
+/// constants, ops.
 class FunctionBuilder {
 public:
-  FunctionBuilder(Function &function, Scanner &scanner) : f(function), scanner(scanner), decoder(*this) {}
+  FunctionBuilder(Function &function, Scanner &scanner)
+      : f(function), scanner(scanner), decoder(*this) {}
 
-  // --- scopes: { } blocks with registers, variables and labels of their own ---
+  // --- scopes: { } blocks with registers, variables and labels of their own
+  // ---
   void openScope() { scopes.emplace_back(); }
   void closeScope();
   size_t depth() const { return scopes.size(); }
   /// `.reg .b32 name` or, with count, `.reg .b32 name<count>`.
-  void declareRegister(Type type, std::string_view name, uint32_t count, bool range);
-  void declareVariable(std::string_view name, Variable variable) { scopes.back().variables[name] = variable; }
+  void declareRegister(Type type, std::string_view name, uint32_t count,
+                       bool range);
+  void declareVariable(std::string_view name, Variable variable) {
+    scopes.back().variables[name] = variable;
+  }
   /// The same in the function's own scope, whatever scope is open.
-  void declareOuter(std::string_view name, Variable variable) { scopes.front().variables[name] = variable; }
+  void declareOuter(std::string_view name, Variable variable) {
+    scopes.front().variables[name] = variable;
+  }
   void declareLabel(std::string_view name);
-  void declareTargets(std::string_view name, std::vector<std::string_view> labels) { scopes.back().targets[name] = std::move(labels); }
+  void declareTargets(std::string_view name,
+                      std::vector<std::string_view> labels) {
+    scopes.back().targets[name] = std::move(labels);
+  }
   /// A register as an operand.
   std::optional<Operand> findRegister(std::string_view name) const;
   /// A variable of a scope of the function.
@@ -49,19 +60,27 @@ public:
   uint32_t constant(uint64_t value, unsigned bits, bool dynamicShared = false);
   uint32_t special(Special which, unsigned bits);
   uint32_t scratch(unsigned bits);
-  const uint32_t *list(std::span<const uint32_t> rows) { return f.lists.emplace_back(rows.begin(), rows.end()).data(); }
+  const uint32_t *list(std::span<const uint32_t> rows) {
+    return f.lists.emplace_back(rows.begin(), rows.end()).data();
+  }
 
   // --- ops ---
   void setLoc(uint32_t file, uint32_t line, uint32_t column);
-  /// Decodes an instruction with the first family that takes it. `text` is the instruction up to its semicolon.
-  void instruction(std::string_view opcode, PredicateSource guard, std::span<const Operand> operands, Position position, std::string_view text);
+  /// Decodes an instruction with the first family that takes it. `text` is the
+  /// instruction up to its semicolon.
+  void instruction(std::string_view opcode, PredicateSource guard,
+                   std::span<const Operand> operands, Position position,
+                   std::string_view text);
   Op &emit(Handler handler);
-  /// Says how the op emitted last ends its block; labels of Branch (one) and Indexed (many) are resolved when their scope ends.
+  /// Says how the op emitted last ends its block; labels of Branch (one) and
+  /// Indexed (many) are resolved when their scope ends.
   void jump(Jump kind, std::span<const std::string_view> labels = {});
   /// Resolves what is open, orders the blocks.
   void finish();
 
-  [[noreturn]] void error(std::string text) const { throw LoadError{position, std::move(text)}; }
+  [[noreturn]] void error(std::string text) const {
+    throw LoadError{position, std::move(text)};
+  }
 
   Function &f;
 

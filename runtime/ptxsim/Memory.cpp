@@ -13,7 +13,8 @@ constexpr uint64_t redzone = 256;
 } // namespace
 
 Arena::Arena() {
-  // Only addresses are reserved; pages come when they are touched. A limit on address space makes us ask for less.
+  // Only addresses are reserved; pages come when they are touched. A limit on
+  // address space makes us ask for less.
   for (uint64_t bytes = 1ull << 44; bytes >= 1ull << 30; bytes >>= 1) {
     void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -78,8 +79,9 @@ std::string Arena::describe(uint64_t address, uint64_t bytes) const {
     return fmt::format("address {:#x} is in no allocation", address);
   }
   if (!a->live && address - a->base < a->size)
-    return fmt::format("address {:#x} is {} bytes into '{}', which has been freed",
-                       address, address - a->base, a->name);
+    return fmt::format(
+        "address {:#x} is {} bytes into '{}', which has been freed", address,
+        address - a->base, a->name);
   if (address < a->base)
     return fmt::format("address {:#x} is {} bytes before '{}' of {} bytes",
                        address, a->base - address, a->name, a->size);
@@ -91,9 +93,11 @@ std::string Arena::describe(uint64_t address, uint64_t bytes) const {
                        address, (a + 1)->base - address, (a + 1)->name,
                        (a + 1)->size);
   if (offset >= a->size)
-    return fmt::format("address {:#x} is {} bytes after the end of '{}' of {} bytes",
-                       address, offset - a->size, a->name, a->size);
-  return fmt::format("{} bytes at address {:#x} (offset {}) run over the end of "
-                     "'{}' of {} bytes",
-                     bytes, address, offset, a->name, a->size);
+    return fmt::format(
+        "address {:#x} is {} bytes after the end of '{}' of {} bytes", address,
+        offset - a->size, a->name, a->size);
+  return fmt::format(
+      "{} bytes at address {:#x} (offset {}) run over the end of "
+      "'{}' of {} bytes",
+      bytes, address, offset, a->name, a->size);
 }

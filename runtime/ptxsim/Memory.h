@@ -5,13 +5,18 @@
 
 namespace ptxsim {
 
-// Generic addresses: global ones are host pointers into the arena (below 2^47); the others carry a tag above that.
-constexpr uint64_t sharedWindow = 1ull << 56; ///< + offset in the CTA's shared window
-constexpr uint64_t localWindow = 2ull << 56;  ///< + offset in the thread's local memory
-constexpr uint64_t paramWindow = 3ull << 56;  ///< + offset in the kernel's parameters
+// Generic addresses: global ones are host pointers into the arena (below 2^47);
+// the others carry a tag above that.
+constexpr uint64_t sharedWindow =
+    1ull << 56; ///< + offset in the CTA's shared window
+constexpr uint64_t localWindow =
+    2ull << 56; ///< + offset in the thread's local memory
+constexpr uint64_t paramWindow = 3ull
+                                 << 56; ///< + offset in the kernel's parameters
 constexpr uint64_t windowMask = 0xffull << 56;
 
-/// As on Hopper, the first KiB of the shared window is not the program's: a null pointer to shared memory faults.
+/// As on Hopper, the first KiB of the shared window is not the program's: a
+/// null pointer to shared memory faults.
 constexpr uint32_t sharedBegin = 1024;
 
 struct Allocation {
@@ -19,10 +24,13 @@ struct Allocation {
   uint64_t size = 0;
   std::string name;
   bool live = false;
-  bool contains(uint64_t address, uint64_t bytes) const { return address - base < size && size - (address - base) >= bytes; }
+  bool contains(uint64_t address, uint64_t bytes) const {
+    return address - base < size && size - (address - base) >= bytes;
+  }
 };
 
-/// Device memory: one reserved range of addresses. Addresses are never handed out twice, so that a use after free is always seen.
+/// Device memory: one reserved range of addresses. Addresses are never handed
+/// out twice, so that a use after free is always seen.
 class Arena {
 public:
   Arena();
@@ -33,9 +41,11 @@ public:
   /// 0 when the range is exhausted or could not be reserved.
   uint64_t allocate(uint64_t bytes, std::string name);
   bool free(uint64_t pointer);
-  /// The allocation, live or freed, that `address` lies in or behind; null if it lies before all of them or outside the arena.
+  /// The allocation, live or freed, that `address` lies in or behind; null if
+  /// it lies before all of them or outside the arena.
   const Allocation *nearest(uint64_t address) const;
-  /// What is wrong with an access to [address, address + bytes), which no live allocation contains.
+  /// What is wrong with an access to [address, address + bytes), which no live
+  /// allocation contains.
   std::string describe(uint64_t address, uint64_t bytes) const;
   /// The live allocation that holds all of [address, address + bytes), or null.
   const Allocation *find(uint64_t address, uint64_t bytes) const {

@@ -16,7 +16,8 @@ void Parser::run() {
 }
 
 void Parser::directive(std::string_view name) {
-  if (name == ".version" || name == ".target" || name == ".address_size" || name == ".language") {
+  if (name == ".version" || name == ".target" || name == ".address_size" ||
+      name == ".language") {
     // .version 8.7 / .target sm_90a, texmode / .address_size 64
     do {
       std::string_view value = s.dottedName();
@@ -48,7 +49,8 @@ void Parser::directive(std::string_view name) {
     return;
   }
   bool isExtern = false;
-  while (name == ".visible" || name == ".extern" || name == ".weak" || name == ".common" || name == ".hidden") {
+  while (name == ".visible" || name == ".extern" || name == ".weak" ||
+         name == ".common" || name == ".hidden") {
     isExtern |= name == ".extern";
     name = s.dottedName();
   }
@@ -72,7 +74,8 @@ void Parser::directive(std::string_view name) {
 
 Type Parser::type() {
   std::string_view name = s.dottedName();
-  auto type = name.size() > 1 && name[0] == '.' ? parseType(name.substr(1)) : std::nullopt;
+  auto type = name.size() > 1 && name[0] == '.' ? parseType(name.substr(1))
+                                                : std::nullopt;
   if (!type)
     s.error(fmt::format("expected a type, but got '{}'", name));
   return *type;
@@ -95,7 +98,8 @@ Parser::VariableHeader Parser::variableHeader() {
       s.expect(')', "after .attribute");
       continue;
     }
-    auto parsed = word.size() > 1 && word[0] == '.' ? parseType(word.substr(1)) : std::nullopt;
+    auto parsed = word.size() > 1 && word[0] == '.' ? parseType(word.substr(1))
+                                                    : std::nullopt;
     if (!parsed)
       s.error(fmt::format("expected a type, but got '{}'", word));
     v.type = *parsed;
@@ -128,7 +132,8 @@ void Parser::moduleVariable(Space space, bool isExtern) {
       continue;
     }
     if (isExtern)
-      s.error(fmt::format("unsupported: .extern variable '{}' of another module", v.name));
+      s.error(fmt::format(
+          "unsupported: .extern variable '{}' of another module", v.name));
     if (v.unsized)
       s.error(fmt::format("expected '{}' to have a size", v.name));
     uint64_t address = arena.allocate(v.size, std::string(v.name));
@@ -166,7 +171,8 @@ void Parser::initialValue(std::byte *&to, std::byte *end, Type type) {
     if (n.isFloat && type == Type::F32 && !n.single)
       value = std::bit_cast<uint32_t>(float(std::bit_cast<double>(value)));
     else if (n.isFloat && type == Type::F64 && n.single)
-      value = std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(value))));
+      value = std::bit_cast<uint64_t>(
+          double(std::bit_cast<float>(uint32_t(value))));
     else if (!n.isFloat && (type == Type::F32 || type == Type::F64))
       s.error("expected a floating-point number");
   } else {
@@ -196,7 +202,8 @@ const Kernel *ModuleImpl::find(std::string_view name) const {
   return nullptr;
 }
 
-std::optional<std::pair<uint64_t, size_t>> ModuleImpl::global(std::string_view name) const {
+std::optional<std::pair<uint64_t, size_t>>
+ModuleImpl::global(std::string_view name) const {
   auto it = globals.find(name);
   if (it == globals.end())
     return std::nullopt;

@@ -6,11 +6,13 @@
 
 namespace ptxsim {
 
-/// Parses a module's text (module.text, module.filename are set) into functions and variables; throws LoadError. Variables of global and
-/// constant memory are allocated in the arena and initialised.
+/// Parses a module's text (module.text, module.filename are set) into functions
+/// and variables; throws LoadError. Variables of global and constant memory are
+/// allocated in the arena and initialised.
 class Parser {
 public:
-  Parser(ModuleImpl &module, Arena &arena) : module(module), arena(arena), s(module.text) {}
+  Parser(ModuleImpl &module, Arena &arena)
+      : module(module), arena(arena), s(module.text) {}
   void run();
 
 private:
@@ -42,10 +44,12 @@ private:
   void statement(FunctionBuilder &b);
   void bodyDirective(FunctionBuilder &b, std::string_view name);
   void registers(FunctionBuilder &b);
-  Variable layoutShared(Function &f, uint64_t size, uint32_t align, bool dynamic, std::string_view name);
+  Variable layoutShared(Function &f, uint64_t size, uint32_t align,
+                        bool dynamic, std::string_view name);
 
   // Operands (ParserOperands.cpp).
-  void instruction(FunctionBuilder &b, std::string_view opcode, PredicateSource guard, Position at, const char *begin);
+  void instruction(FunctionBuilder &b, std::string_view opcode,
+                   PredicateSource guard, Position at, const char *begin);
   Operand operand(FunctionBuilder &b);
   Operand element(FunctionBuilder &b);
   Operand named(FunctionBuilder &b, std::string_view name);
@@ -56,7 +60,8 @@ private:
   ModuleImpl &module;
   Arena &arena;
   Scanner s;
-  std::unordered_map<std::string_view, SharedVariable> shared; ///< of the module; laid out in each kernel that uses it
+  std::unordered_map<std::string_view, SharedVariable>
+      shared; ///< of the module; laid out in each kernel that uses it
   std::vector<Operand> operands, pool;
 };
 

@@ -30,7 +30,8 @@ void Parser::entry() {
       f.kernel.maxntid = dims();
     else if (name == ".reqntid")
       f.kernel.reqntid = dims();
-    else if (name == ".minnctapersm" || name == ".maxnctapersm" || name == ".maxnreg")
+    else if (name == ".minnctapersm" || name == ".maxnctapersm" ||
+             name == ".maxnreg")
       s.integer();
     else if (name == ".reqnctapercluster" || name == ".maxclusterrank") {
       Position at = s.position();
@@ -49,7 +50,8 @@ void Parser::entry() {
   module.entries.push_back(f.kernel);
 }
 
-/// A device function. Calls are not supported (each call is an error by itself), so its body is not needed.
+/// A device function. Calls are not supported (each call is an error by
+/// itself), so its body is not needed.
 void Parser::skipFunction() {
   for (;;) {
     char c = s.peek();
@@ -91,7 +93,8 @@ void Parser::parameters(Function &f) {
           s.error("expected .align to be a power of two");
       } else if (name == ".align")
         s.integer(); // of what a .ptr points at
-      else if (name == ".ptr" || name == ".global" || name == ".shared" || name == ".const" || name == ".local")
+      else if (name == ".ptr" || name == ".global" || name == ".shared" ||
+               name == ".const" || name == ".local")
         ;
       else if (auto t = parseType(name.substr(1)); t && !parsed)
         parsed = t, p.type = name.substr(1);
@@ -139,7 +142,8 @@ void Parser::body(Function &f) {
   }
   b.finish();
   f.kernel.staticSharedBytes = f.sharedEnd - sharedBegin;
-  // Dynamic shared memory begins behind static: its arrays' alignment was noted when they were used.
+  // Dynamic shared memory begins behind static: its arrays' alignment was noted
+  // when they were used.
   uint32_t align = std::max(16u, f.dynamicSharedAlign);
   f.dynamicSharedBase = (f.sharedEnd + align - 1) / align * align;
   for (ConstantRow &row : f.constants)
@@ -193,7 +197,8 @@ void Parser::bodyDirective(FunctionBuilder &b, std::string_view name) {
   if (name == ".reg")
     return registers(b);
   if (name == ".loc") {
-    uint32_t file = uint32_t(s.integer()), line = uint32_t(s.integer()), column = uint32_t(s.integer());
+    uint32_t file = uint32_t(s.integer()), line = uint32_t(s.integer()),
+             column = uint32_t(s.integer());
     b.setLoc(file, line, column);
     // , function_name LABEL {+ n}, inlined_at FILE LINE COLUMN
     while (s.accept(',')) {
@@ -221,13 +226,15 @@ void Parser::bodyDirective(FunctionBuilder &b, std::string_view name) {
   }
   if (name == ".shared") {
     VariableHeader v = variableHeader();
-    b.declareVariable(v.name, layoutShared(b.f, v.unsized ? 0 : v.size, v.align, v.unsized, v.name));
+    b.declareVariable(v.name, layoutShared(b.f, v.unsized ? 0 : v.size, v.align,
+                                           v.unsized, v.name));
     return s.expect(';', "after a variable");
   }
   if (name == ".extern") {
     std::string_view next = s.dottedName();
     if (next != ".shared")
-      s.error(fmt::format("unsupported directive '.extern {}' in a function", next));
+      s.error(fmt::format("unsupported directive '.extern {}' in a function",
+                          next));
     return bodyDirective(b, next);
   }
   if (name == ".pragma") {
@@ -260,7 +267,8 @@ void Parser::registers(FunctionBuilder &b) {
   s.expect(';', "after .reg");
 }
 
-Variable Parser::layoutShared(Function &f, uint64_t size, uint32_t align, bool dynamic, std::string_view name) {
+Variable Parser::layoutShared(Function &f, uint64_t size, uint32_t align,
+                              bool dynamic, std::string_view name) {
   if (dynamic) {
     f.dynamicSharedAlign = std::max(f.dynamicSharedAlign, align);
     if (f.kernel.dynamicShared.empty())

@@ -9,12 +9,15 @@ namespace {
 constexpr size_t poolSize = 4096;
 } // namespace
 
-void Parser::instruction(FunctionBuilder &b, std::string_view opcode, PredicateSource guard, Position at, const char *begin) {
+void Parser::instruction(FunctionBuilder &b, std::string_view opcode,
+                         PredicateSource guard, Position at,
+                         const char *begin) {
   operands.clear();
   pool.clear();
   pool.reserve(poolSize); // spans point into it
   if (opcode.starts_with("call"))
-    throw LoadError{at, fmt::format("unsupported instruction '{}': calls", opcode)};
+    throw LoadError{at,
+                    fmt::format("unsupported instruction '{}': calls", opcode)};
   while (!s.accept(';')) {
     if (!operands.empty())
       s.expect(',', "between operands");
@@ -29,7 +32,8 @@ PredicateSource Parser::guard(FunctionBuilder &b) {
   std::string_view name = s.name();
   auto reg = b.findRegister(name);
   if (!reg || reg->kind != Operand::Predicate)
-    s.error(fmt::format("expected a predicate register as guard, but got '{}'", name));
+    s.error(fmt::format("expected a predicate register as guard, but got '{}'",
+                        name));
   return {reg->row, negated ? allLanes : 0};
 }
 
@@ -89,7 +93,8 @@ Operand Parser::element(FunctionBuilder &b) {
   }
   std::string_view name = s.name();
   if (name.empty())
-    s.error(c ? fmt::format("unexpected '{}' in an operand", c) : "an instruction that does not end");
+    s.error(c ? fmt::format("unexpected '{}' in an operand", c)
+              : "an instruction that does not end");
   return named(b, name);
 }
 
@@ -106,7 +111,8 @@ Operand Parser::named(FunctionBuilder &b, std::string_view name) {
     if (s.peek() == '.')
       component = s.dottedName();
     o.kind = Operand::Special;
-    o.text = std::string_view(name.data() + 1, name.size() - 1 + component.size());
+    o.text =
+        std::string_view(name.data() + 1, name.size() - 1 + component.size());
     if (component.size() && component.data() != name.data() + name.size())
       s.error(fmt::format("unexpected '{}'", component));
     return o;
@@ -129,20 +135,24 @@ Operand Parser::named(FunctionBuilder &b, std::string_view name) {
   return o;
 }
 
-std::optional<Variable> Parser::findSymbol(FunctionBuilder &b, std::string_view name) {
+std::optional<Variable> Parser::findSymbol(FunctionBuilder &b,
+                                           std::string_view name) {
   if (const Variable *v = b.findVariable(name))
     return *v;
   if (auto it = shared.find(name); it != shared.end()) {
-    Variable v = layoutShared(b.f, it->second.size, it->second.align, it->second.dynamic, name);
+    Variable v = layoutShared(b.f, it->second.size, it->second.align,
+                              it->second.dynamic, name);
     b.declareOuter(name, v);
     return v;
   }
   if (auto it = module.globals.find(name); it != module.globals.end())
-    return Variable{Space::Global, it->second.first, it->second.second, 1, false};
+    return Variable{Space::Global, it->second.first, it->second.second, 1,
+                    false};
   return std::nullopt;
 }
 
-/// [register], [register + 8], [symbol], [symbol + 8], [1024], [register, {coordinates}]; the bracket is read already.
+/// [register], [register + 8], [symbol], [symbol + 8], [1024], [register,
+/// {coordinates}]; the bracket is read already.
 Operand Parser::address(FunctionBuilder &b) {
   Operand base = element(b);
   Operand o = base;
@@ -163,7 +173,9 @@ Operand Parser::address(FunctionBuilder &b) {
     o.imm = 0;
     break;
   default:
-    s.error(fmt::format("expected a register or a variable as address, but got '{}'", base.text));
+    s.error(fmt::format(
+        "expected a register or a variable as address, but got '{}'",
+        base.text));
   }
   if (s.peek() == '+' || s.peek() == '-') {
     // [r+-8] has two signs.

@@ -15,8 +15,9 @@ class ModuleImpl;
 /// Where a decoded op came from: the cold half of an Op.
 struct OpInfo {
   uint32_t line = 0, column = 0;
-  uint32_t loc = 0;      ///< index into Function::locs
-  std::string_view form; ///< opcode and modifiers as written (into the module's text)
+  uint32_t loc = 0; ///< index into Function::locs
+  std::string_view
+      form; ///< opcode and modifiers as written (into the module's text)
 };
 
 /// A .loc directive: what the compiler says the instruction came from.
@@ -24,13 +25,48 @@ struct SourceLoc {
   uint32_t file = 0, line = 0, column = 0;
 };
 
-/// Special registers that keep their value while a warp lives; each gets a row that is filled when the warp starts.
+/// Special registers that keep their value while a warp lives; each gets a row
+/// that is filled when the warp starts.
 enum class Special : uint8_t {
-  TidX, TidY, TidZ, NtidX, NtidY, NtidZ, CtaidX, CtaidY, CtaidZ, NctaidX, NctaidY, NctaidZ,
-  LaneId, WarpId, NWarpId, SmId, NSmId, GridId, DynamicSharedSize, TotalSharedSize,
-  LanemaskEq, LanemaskLe, LanemaskLt, LanemaskGe, LanemaskGt,
-  ClusterIdX, ClusterIdY, ClusterIdZ, NClusterIdX, NClusterIdY, NClusterIdZ,
-  ClusterCtaidX, ClusterCtaidY, ClusterCtaidZ, ClusterNctaidX, ClusterNctaidY, ClusterNctaidZ, ClusterCtarank, ClusterNctarank,
+  TidX,
+  TidY,
+  TidZ,
+  NtidX,
+  NtidY,
+  NtidZ,
+  CtaidX,
+  CtaidY,
+  CtaidZ,
+  NctaidX,
+  NctaidY,
+  NctaidZ,
+  LaneId,
+  WarpId,
+  NWarpId,
+  SmId,
+  NSmId,
+  GridId,
+  DynamicSharedSize,
+  TotalSharedSize,
+  LanemaskEq,
+  LanemaskLe,
+  LanemaskLt,
+  LanemaskGe,
+  LanemaskGt,
+  ClusterIdX,
+  ClusterIdY,
+  ClusterIdZ,
+  NClusterIdX,
+  NClusterIdY,
+  NClusterIdZ,
+  ClusterCtaidX,
+  ClusterCtaidY,
+  ClusterCtaidZ,
+  ClusterNctaidX,
+  ClusterNctaidY,
+  ClusterNctaidZ,
+  ClusterCtarank,
+  ClusterNctarank,
   Scratch, ///< not a register of PTX: the row behind every sink
 };
 
@@ -60,14 +96,16 @@ struct Function {
   std::vector<Op> ops;
   std::vector<OpInfo> infos;
   std::vector<SourceLoc> locs; ///< [0] is "unknown"
-  uint32_t registerBytes = 64; ///< size of a warp's register file; word 0 is always true, word 1 always false
+  uint32_t registerBytes = 64; ///< size of a warp's register file; word 0 is
+                               ///< always true, word 1 always false
   std::vector<ConstantRow> constants;
   std::vector<SpecialRow> specials;
   std::vector<RegisterRange> registers;
-  uint32_t localBytes = 0;        ///< of one thread
-  uint32_t sharedEnd = 0;         ///< end of static shared memory in the window
+  uint32_t localBytes = 0; ///< of one thread
+  uint32_t sharedEnd = 0;  ///< end of static shared memory in the window
   uint32_t dynamicSharedAlign = 0;
-  uint32_t dynamicSharedBase = 0; ///< where dynamic shared memory starts in the window
+  uint32_t dynamicSharedBase =
+      0; ///< where dynamic shared memory starts in the window
   std::deque<std::vector<uint32_t>> lists;
 };
 
@@ -75,7 +113,8 @@ class ModuleImpl : public Module {
 public:
   const std::vector<Kernel> &kernels() const override { return entries; }
   const Kernel *find(std::string_view name) const override;
-  std::optional<std::pair<uint64_t, size_t>> global(std::string_view name) const override;
+  std::optional<std::pair<uint64_t, size_t>>
+  global(std::string_view name) const override;
 
   std::string text, filename;
   std::vector<Kernel> entries;

@@ -68,7 +68,8 @@ bool Scanner::accept(char c) {
 void Scanner::expect(char c, const char *where) {
   if (accept(c))
     return;
-  error(p == end ? fmt::format("expected '{}' {}, but got the end of the text", c, where)
+  error(p == end ? fmt::format("expected '{}' {}, but got the end of the text",
+                               c, where)
                  : fmt::format("expected '{}' {}, but got '{}'", c, where, *p));
 }
 

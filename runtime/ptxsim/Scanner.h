@@ -17,7 +17,8 @@ struct LoadError {
   std::string text;
 };
 
-/// Reads PTX text character by character; every read first skips white space and comments.
+/// Reads PTX text character by character; every read first skips white space
+/// and comments.
 class Scanner {
 public:
   explicit Scanner(std::string_view text);
@@ -27,9 +28,11 @@ public:
   char peek() { return skip(), p == end ? '\0' : *p; }
   bool accept(char c);
   void expect(char c, const char *where);
-  /// A name: letters, digits, _ and $, possibly with % in front; empty if there is none.
+  /// A name: letters, digits, _ and $, possibly with % in front; empty if there
+  /// is none.
   std::string_view name();
-  /// Like name(), but with dots and double colons: an opcode with its modifiers, or a directive.
+  /// Like name(), but with dots and double colons: an opcode with its
+  /// modifiers, or a directive.
   std::string_view dottedName();
   /// True when a single ':' follows.
   bool acceptColon();

@@ -1,8 +1,9 @@
-// Special registers with one value while a warp lives: names, and the rows that hold them.
+// Special registers with one value while a warp lives: names, and the rows that
+// hold them.
 
+#include "runtime/ptxsim/Specials.h"
 #include "runtime/ptxsim/Cta.h"
 #include "runtime/ptxsim/Decoder.h"
-#include "runtime/ptxsim/Specials.h"
 
 using namespace ptxsim;
 
@@ -61,7 +62,8 @@ std::optional<Special> ptxsim::staticSpecial(std::string_view name) {
   return std::nullopt;
 }
 
-uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane, Special special) {
+uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane,
+                              Special special) {
   const Launch &launch = cta.launch;
   const Dim3 block = launch.block, grid = launch.grid;
   const uint32_t thread = warp * warpSize + lane;
@@ -114,9 +116,12 @@ uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane, Spec
     return warp;
   case Special::NWarpId:
     return 64;
-  // One CTA after the other on one multiprocessor would be legal too; a program may not depend on it.
+  // One CTA after the other on one multiprocessor would be legal too; a program
+  // may not depend on it.
   case Special::SmId:
-    return (cta.id.x + uint64_t(grid.x) * (cta.id.y + uint64_t(grid.y) * cta.id.z)) % 132;
+    return (cta.id.x +
+            uint64_t(grid.x) * (cta.id.y + uint64_t(grid.y) * cta.id.z)) %
+           132;
   case Special::NSmId:
     return 132;
   case Special::GridId:

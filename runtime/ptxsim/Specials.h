@@ -6,7 +6,8 @@
 namespace ptxsim {
 
 /// The value of a special register in a lane of a warp of this CTA.
-uint64_t specialValue(const Cta &cta, unsigned warp, unsigned lane, Special special);
+uint64_t specialValue(const Cta &cta, unsigned warp, unsigned lane,
+                      Special special);
 
 } // namespace ptxsim
 

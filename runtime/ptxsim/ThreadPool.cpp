@@ -34,7 +34,8 @@ void ThreadPool::work(unsigned index) {
   uint64_t seen = 0;
   std::unique_lock lock(mutex);
   for (;;) {
-    wake.wait(lock, [&] { return quit || (job && round != seen && index < wanted); });
+    wake.wait(lock,
+              [&] { return quit || (job && round != seen && index < wanted); });
     if (quit)
       return;
     seen = round;

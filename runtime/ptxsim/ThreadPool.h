@@ -9,14 +9,17 @@
 
 namespace ptxsim {
 
-/// Host threads that all run the same job: launches are too short to start threads for each.
+/// Host threads that all run the same job: launches are too short to start
+/// threads for each.
 class ThreadPool {
 public:
-  /// The caller of run() is one of the threads; the others start when they are first needed.
+  /// The caller of run() is one of the threads; the others start when they are
+  /// first needed.
   explicit ThreadPool(unsigned threads) : threads(threads) {}
   ~ThreadPool();
   unsigned size() const { return threads; }
-  /// Runs `job` on `n` threads at the same time and returns when all have finished. The job does not throw.
+  /// Runs `job` on `n` threads at the same time and returns when all have
+  /// finished. The job does not throw.
   void run(unsigned n, const std::function<void()> &job);
 
 private:

@@ -1,12 +1,13 @@
-#include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Lanes.h"
 
 #include <fmt/format.h>
 
 using namespace ptxsim;
 
 namespace {
-/// Back edges a split may take while others wait for it, before one of them gets a turn: it may be spinning on what they will do.
+/// Back edges a split may take while others wait for it, before one of them
+/// gets a turn: it may be spinning on what they will do.
 constexpr unsigned spinLimit = 1024;
 } // namespace
 
@@ -17,7 +18,9 @@ void Warp::run(uint64_t quantum) {
     return;
   const Op *ip = ops + pc;
   uint64_t executed = 0, threads = 0;
-  const auto attentionOf = [this] { return uint8_t(splits.empty() ? Control : Control | Leader); };
+  const auto attentionOf = [this] {
+    return uint8_t(splits.empty() ? Control : Control | Leader);
+  };
   uint8_t attention = attentionOf();
   for (;;) {
     const Op &op = *ip;
@@ -67,7 +70,8 @@ void Warp::run(uint64_t quantum) {
   counters->threadInstructions += threads;
 }
 
-/// Must another split run (or join) before the running one, which is at the start of a block, goes on?
+/// Must another split run (or join) before the running one, which is at the
+/// start of a block, goes on?
 bool Warp::mustSwitch(const Op &op) {
   const uint32_t at = indexOf(op);
   bool other = false;
@@ -88,7 +92,8 @@ void Warp::mergeSplits() {
   for (size_t i = 0; i < splits.size(); ++i)
     for (size_t j = i + 1; j < splits.size();) {
       Split &a = splits[i], &b = splits[j];
-      if (a.pc == b.pc && a.barrier == b.barrier && bool(a.waitingFor) == bool(b.waitingFor)) {
+      if (a.pc == b.pc && a.barrier == b.barrier &&
+          bool(a.waitingFor) == bool(b.waitingFor)) {
         a.mask |= b.mask;
         a.waitingFor |= b.waitingFor;
         b = splits.back();
@@ -114,7 +119,8 @@ bool Warp::select() {
   }
   if (splits.size() > 1)
     mergeSplits();
-  // Lanes at a .sync instruction go on when those they wait for are there, or have exited.
+  // Lanes at a .sync instruction go on when those they wait for are there, or
+  // have exited.
   for (Split &split : splits)
     if (split.waitingFor && !(split.waitingFor & live & ~split.mask))
       split.waitingFor = 0;
@@ -128,8 +134,11 @@ bool Warp::select() {
       best = i;
       continue;
     }
-    bool bestSpins = splits[best].mask & spinning, spins = splits[i].mask & spinning;
-    if (bestSpins != spins ? bestSpins : ops[splits[i].pc].order < ops[splits[best].pc].order)
+    bool bestSpins = splits[best].mask & spinning,
+         spins = splits[i].mask & spinning;
+    if (bestSpins != spins
+            ? bestSpins
+            : ops[splits[i].pc].order < ops[splits[best].pc].order)
       best = i;
   }
   if (spinning) {
@@ -145,11 +154,15 @@ bool Warp::select() {
     // Every lane waits for lanes that wait themselves.
     std::string others;
     for (size_t i = 1; i < splits.size(); ++i)
-      others += fmt::format("{} lanes {:#x} wait at line {} for {:#x}", i > 1 ? "," : "", splits[i].mask,
-                            function->infos[splits[i].pc].line, splits[i].waitingFor);
+      others +=
+          fmt::format("{} lanes {:#x} wait at line {} for {:#x}",
+                      i > 1 ? "," : "", splits[i].mask,
+                      function->infos[splits[i].pc].line, splits[i].waitingFor);
     fault(ops[splits[0].pc], unsigned(std::countr_zero(splits[0].mask)),
-          fmt::format("deadlock: lanes {:#x} wait for lanes {:#x}{}{}", splits[0].mask, splits[0].waitingFor & live,
-                      others.empty() ? " of which some never come" : ";", others));
+          fmt::format("deadlock: lanes {:#x} wait for lanes {:#x}{}{}",
+                      splits[0].mask, splits[0].waitingFor & live,
+                      others.empty() ? " of which some never come" : ";",
+                      others));
   }
   active = splits[best].mask;
   pc = splits[best].pc;
@@ -170,9 +183,12 @@ bool Warp::together(const Op &op, uint32_t mask, uint32_t members) {
   for (uint32_t rest = mask; rest;) {
     unsigned lane = unsigned(std::countr_zero(rest));
     uint32_t wanted = m[lane] & live, group = 0;
-    forLanes(rest, [&](unsigned l) { group |= uint32_t(m[l] == m[lane]) << l; });
+    forLanes(rest,
+             [&](unsigned l) { group |= uint32_t(m[l] == m[lane]) << l; });
     if (group & ~m[lane])
-      fault(op, unsigned(std::countr_zero(group & ~m[lane])), fmt::format("the lane is not in its own membermask {:#x}", m[lane]));
+      fault(
+          op, unsigned(std::countr_zero(group & ~m[lane])),
+          fmt::format("the lane is not in its own membermask {:#x}", m[lane]));
     missing |= wanted & ~group;
     rest &= ~group;
   }
@@ -213,17 +229,23 @@ void Warp::requireConverged(const Op &op, uint32_t mask) {
     return;
   std::string others;
   for (const Split &split : splits)
-    others += fmt::format("{} lanes {:#x} are at line {}", others.empty() ? ";" : ",", split.mask, function->infos[split.pc].line);
+    others +=
+        fmt::format("{} lanes {:#x} are at line {}", others.empty() ? ";" : ",",
+                    split.mask, function->infos[split.pc].line);
   if (uint32_t off = active & ~mask)
-    others += fmt::format("{} lanes {:#x} have a false guard", others.empty() ? ";" : ",", off);
+    others += fmt::format("{} lanes {:#x} have a false guard",
+                          others.empty() ? ";" : ",", off);
   fault(op, unsigned(std::countr_zero(mask)),
-        fmt::format("the warp must execute this together, but only lanes {:#x} of {:#x} do{}", mask, live, others));
+        fmt::format("the warp must execute this together, but only lanes {:#x} "
+                    "of {:#x} do{}",
+                    mask, live, others));
 }
 
 std::string Warp::where(const Op &op) const {
   const OpInfo &info = function->infos[indexOf(op)];
-  return fmt::format("{}:{}: {}: cta ({},{},{}) warp {}", function->module->filename, info.line, info.form, cta->id.x, cta->id.y, cta->id.z,
-                     index);
+  return fmt::format("{}:{}: {}: cta ({},{},{}) warp {}",
+                     function->module->filename, info.line, info.form,
+                     cta->id.x, cta->id.y, cta->id.z, index);
 }
 
 void Warp::fault(const Op &op, unsigned lane, const std::string &message) {
@@ -231,7 +253,10 @@ void Warp::fault(const Op &op, unsigned lane, const std::string &message) {
   std::string at;
   if (loc.file) {
     auto it = function->module->files.find(loc.file);
-    at = fmt::format(" (at {}:{}:{})", it == function->module->files.end() ? "?" : it->second, loc.line, loc.column);
+    at = fmt::format(" (at {}:{}:{})",
+                     it == function->module->files.end() ? "?" : it->second,
+                     loc.line, loc.column);
   }
-  throw Fault{fmt::format("{} lane {} (thread {}): {}{}", where(op), lane, index * warpSize + lane, message, at)};
+  throw Fault{fmt::format("{} lane {} (thread {}): {}{}", where(op), lane,
+                          index * warpSize + lane, message, at)};
 }

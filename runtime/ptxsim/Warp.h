@@ -79,8 +79,10 @@ public:
   void requireConverged(const Op &op, uint32_t mask);
 
   // --- control (for handlers of ops with the Control flag) ---
-  /// True when all live lanes that `members` (a row of membermasks) names are in mask. Otherwise the lanes of mask have been put to wait for
-  /// them, the op will run again when they are there, and the handler must return at once.
+  /// True when all live lanes that `members` (a row of membermasks) names are
+  /// in mask. Otherwise the lanes of mask have been put to wait for them, the
+  /// op will run again when they are there, and the handler must return at
+  /// once.
   bool together(const Op &op, uint32_t mask, uint32_t members);
   /// Lanes of mask stop here until the barrier is released; the others go on.
   void waitAtBarrier(const Op &op, uint32_t mask, int barrier);
@@ -90,30 +92,33 @@ public:
   void exitLanes(uint32_t mask);
   uint32_t indexOf(const Op &op) const { return uint32_t(&op - ops); }
 
-  /// Runs until the warp blocks, ends, or has executed about `quantum` instructions.
+  /// Runs until the warp blocks, ends, or has executed about `quantum`
+  /// instructions.
   void run(uint64_t quantum);
 
   std::byte *registers = nullptr;
   const Op *ops = nullptr;
-  uint32_t active = 0; ///< lanes of the running split
-  uint32_t live = 0;   ///< lanes that have not exited
-  uint32_t pc = 0;     ///< of the running split, while none of its ops runs
-  uint32_t nextPc = 0; ///< where the running split goes on after a Control op
-  bool stop = false;   ///< a Control op has changed the splits
+  uint32_t active = 0;  ///< lanes of the running split
+  uint32_t live = 0;    ///< lanes that have not exited
+  uint32_t pc = 0;      ///< of the running split, while none of its ops runs
+  uint32_t nextPc = 0;  ///< where the running split goes on after a Control op
+  bool stop = false;    ///< a Control op has changed the splits
   bool blocked = false; ///< all splits wait
-  unsigned index = 0;  ///< in the CTA
+  unsigned index = 0;   ///< in the CTA
   Cta *cta = nullptr;
   const Function *function = nullptr;
   Counters *counters = nullptr; ///< of the host thread that runs the CTA
   std::vector<Split> splits;    ///< the splits that are not running
-  const Allocation *lastAllocation = nullptr; ///< the one that the last global access hit
+  const Allocation *lastAllocation =
+      nullptr; ///< the one that the last global access hit
 
 private:
   bool mustSwitch(const Op &op);
   bool select();
   void mergeSplits();
   unsigned spins = 0;  ///< back edges taken while the warp is split
-  unsigned favour = 0; ///< block starts for which the running split keeps its turn whatever its order
+  unsigned favour = 0; ///< block starts for which the running split keeps its
+                       ///< turn whatever its order
 
   friend class Cta;
 };

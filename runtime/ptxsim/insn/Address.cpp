@@ -1,4 +1,5 @@
-// cvta, cvta.to and isspacep: generic addresses carry their space in the top byte.
+// cvta, cvta.to and isspacep: generic addresses carry their space in the top
+// byte.
 
 #include "runtime/ptxsim/Cta.h"
 #include "runtime/ptxsim/Decoder.h"
@@ -8,7 +9,8 @@ using namespace ptxsim;
 
 namespace {
 
-/// What cvta.to gives for an address of another space: no access through it is legal.
+/// What cvta.to gives for an address of another space: no access through it is
+/// legal.
 constexpr uint64_t nowhere = 0xffffff00u;
 
 uint64_t windowOf(Space space) {
@@ -28,13 +30,16 @@ uint64_t windowOf(Space space) {
 void toGeneric(Warp &w, const Op &op, uint32_t mask) {
   const uint64_t *a = w.row<uint64_t>(op.a);
   const uint64_t window = op.imm;
-  setLanes(w.row<uint64_t>(op.d), mask, [=](unsigned l) { return a[l] + window; });
+  setLanes(w.row<uint64_t>(op.d), mask,
+           [=](unsigned l) { return a[l] + window; });
 }
 
 void fromGeneric(Warp &w, const Op &op, uint32_t mask) {
   const uint64_t *a = w.row<uint64_t>(op.a);
   const uint64_t window = op.imm;
-  setLanes(w.row<uint64_t>(op.d), mask, [=](unsigned l) { return (a[l] & windowMask) == window ? a[l] - window : nowhere; });
+  setLanes(w.row<uint64_t>(op.d), mask, [=](unsigned l) {
+    return (a[l] & windowMask) == window ? a[l] - window : nowhere;
+  });
 }
 
 void isSpace(Warp &w, const Op &op, uint32_t mask) {
@@ -46,7 +51,8 @@ void isSpace(Warp &w, const Op &op, uint32_t mask) {
 }
 
 std::optional<Space> takeSpace(Decoder &d) {
-  switch (d.takeOneOf({"global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry"})) {
+  switch (d.takeOneOf({"global", "const", "shared", "shared::cta",
+                       "shared::cluster", "local", "param", "param::entry"})) {
   case 0:
     return Space::Global;
   case 1:
@@ -85,7 +91,8 @@ bool ptxsim::decodeIsspacep(Decoder &d) {
   if (!space || !d.done())
     return false;
   d.expect(2);
-  uint32_t destination = d.predicateDestination(d[0]), a = d.source(1, Type::B64);
+  uint32_t destination = d.predicateDestination(d[0]),
+           a = d.source(1, Type::B64);
   Op &op = d.emit(isSpace);
   op.d = destination, op.a = a, op.imm = windowOf(*space);
   return true;

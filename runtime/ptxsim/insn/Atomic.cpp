@@ -1,4 +1,5 @@
-// atom and red on 32 and 64 bits. Lanes go one after the other, lowest first; between CTAs the host's atomics decide.
+// atom and red on 32 and 64 bits. Lanes go one after the other, lowest first;
+// between CTAs the host's atomics decide.
 
 #include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/Decoder.h"
@@ -21,10 +22,14 @@ struct Add {
   }
 };
 struct Min {
-  template <class T> T operator()(T old, T b, T) const { return b < old ? b : old; }
+  template <class T> T operator()(T old, T b, T) const {
+    return b < old ? b : old;
+  }
 };
 struct Max {
-  template <class T> T operator()(T old, T b, T) const { return old < b ? b : old; }
+  template <class T> T operator()(T old, T b, T) const {
+    return old < b ? b : old;
+  }
 };
 struct And {
   template <class T> T operator()(T old, T b, T) const { return old & b; }
@@ -39,25 +44,35 @@ struct Exch {
   template <class T> T operator()(T, T b, T) const { return b; }
 };
 struct Cas {
-  template <class T> T operator()(T old, T b, T c) const { return old == b ? c : old; }
+  template <class T> T operator()(T old, T b, T c) const {
+    return old == b ? c : old;
+  }
 };
 struct Inc {
-  template <class T> T operator()(T old, T b, T) const { return old >= b ? T(0) : T(old + 1); }
+  template <class T> T operator()(T old, T b, T) const {
+    return old >= b ? T(0) : T(old + 1);
+  }
 };
 struct Dec {
-  template <class T> T operator()(T old, T b, T) const { return old == 0 || old > b ? b : T(old - 1); }
+  template <class T> T operator()(T old, T b, T) const {
+    return old == 0 || old > b ? b : T(old - 1);
+  }
 };
 
-// Op: d = destination (imm bit 0: there is one); a, e, list[0] = address row, bits, offset; b, c = operands.
-template <class T, class F, bool Result> void atomic(Warp &w, const Op &op, uint32_t mask) {
+// Op: d = destination (imm bit 0: there is one); a, e, list[0] = address row,
+// bits, offset; b, c = operands.
+template <class T, class F, bool Result>
+void atomic(Warp &w, const Op &op, uint32_t mask) {
   const T *b = w.row<T>(op.b), *c = w.row<T>(op.c);
   T *d = w.row<T>(op.d);
   forLanes(mask, [&](unsigned l) {
     const uint64_t address = w.addressOf(op, l);
-    std::byte *p = w.access(op, l, op.space, address, sizeof(T), Access::Atomic);
+    std::byte *p =
+        w.access(op, l, op.space, address, sizeof(T), Access::Atomic);
     T &value = *reinterpret_cast<T *>(p);
     T old;
-    if (op.space == Space::Shared || (op.space == Space::Generic && (address & windowMask))) {
+    if (op.space == Space::Shared ||
+        (op.space == Space::Generic && (address & windowMask))) {
       // A CTA is executed by one host thread.
       old = value;
       value = F()(old, b[l], c[l]);
@@ -65,7 +80,9 @@ template <class T, class F, bool Result> void atomic(Warp &w, const Op &op, uint
       using Bits = BitsOf<T>;
       std::atomic_ref<Bits> shared(*reinterpret_cast<Bits *>(p));
       Bits seen = shared.load(std::memory_order_relaxed);
-      while (!shared.compare_exchange_weak(seen, std::bit_cast<Bits>(F()(std::bit_cast<T>(seen), b[l], c[l])), std::memory_order_seq_cst))
+      while (!shared.compare_exchange_weak(
+          seen, std::bit_cast<Bits>(F()(std::bit_cast<T>(seen), b[l], c[l])),
+          std::memory_order_seq_cst))
         ;
       old = std::bit_cast<T>(seen);
     }
@@ -74,7 +91,9 @@ template <class T, class F, bool Result> void atomic(Warp &w, const Op &op, uint
   });
 }
 
-template <class T, class F> Handler of(bool result) { return result ? atomic<T, F, true> : atomic<T, F, false>; }
+template <class T, class F> Handler of(bool result) {
+  return result ? atomic<T, F, true> : atomic<T, F, false>;
+}
 
 template <class F> Handler ofMinMax(Type type, bool result) {
   switch (type) {
@@ -162,7 +181,8 @@ bool ptxsim::decodeAtomic(Decoder &d) {
     space = Space::Shared;
     break;
   }
-  int operation = d.takeOneOf({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
+  int operation = d.takeOneOf(
+      {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   Type type = d.takeType();
   Handler fn = operation < 0 ? nullptr : select(operation, type, result);
   const bool cas = operation == 7;
@@ -172,8 +192,10 @@ bool ptxsim::decodeAtomic(Decoder &d) {
   d.expect(first + 2 + (cas ? 1 : 0) + (hint ? 1 : 0));
   uint32_t destination = result ? d.destination(0, bitsOf(type)) : 0;
   Decoder::AddressRef at = d.address(first);
-  uint32_t b = d.source(first + 1, type), c = cas ? d.source(first + 2, type) : b;
+  uint32_t b = d.source(first + 1, type),
+           c = cas ? d.source(first + 2, type) : b;
   Op &op = d.emit(fn);
-  op.d = destination, op.a = at.row, op.e = at.bits, op.imm = at.offset, op.b = b, op.c = c, op.space = space;
+  op.d = destination, op.a = at.row, op.e = at.bits, op.imm = at.offset,
+  op.b = b, op.c = c, op.space = space;
   return true;
 }

@@ -8,33 +8,41 @@ using namespace ptxsim;
 
 namespace {
 
-// Op: a = id, b = thread count (c != 0: given), imm = flip of the predicate, e = the predicate's word, d = result of .red.
+// Op: a = id, b = thread count (c != 0: given), imm = flip of the predicate, e
+// = the predicate's word, d = result of .red.
 
-uint32_t uniform(Warp &w, const Op &op, uint32_t mask, uint32_t row, const char *what) {
+uint32_t uniform(Warp &w, const Op &op, uint32_t mask, uint32_t row,
+                 const char *what) {
   const uint32_t *v = w.row<uint32_t>(row);
   const uint32_t value = v[std::countr_zero(mask)];
   forLanes(mask, [&](unsigned l) {
     if (v[l] != value)
-      w.fault(op, l, std::string("the lanes of the warp give different ") + what);
+      w.fault(op, l,
+              std::string("the lanes of the warp give different ") + what);
   });
   return value;
 }
 
-template <bool Aligned, bool Blocks, Barrier::Reduce Reduce> void barrier(Warp &w, const Op &op, uint32_t mask) {
+template <bool Aligned, bool Blocks, Barrier::Reduce Reduce>
+void barrier(Warp &w, const Op &op, uint32_t mask) {
   if (Aligned)
     w.requireConverged(op, mask);
   const uint32_t id = uniform(w, op, mask, op.a, "barriers");
-  const uint32_t threads = op.c ? uniform(w, op, mask, op.b, "thread counts") : 0;
+  const uint32_t threads =
+      op.c ? uniform(w, op, mask, op.b, "thread counts") : 0;
   if (op.c && !threads)
-    w.fault(op, unsigned(std::countr_zero(mask)), "expected a thread count that is a multiple of 32, but got 0");
-  const uint32_t ones = Reduce == Barrier::Reduce::None ? 0 : w.word(op.e) ^ uint32_t(op.imm);
+    w.fault(op, unsigned(std::countr_zero(mask)),
+            "expected a thread count that is a multiple of 32, but got 0");
+  const uint32_t ones =
+      Reduce == Barrier::Reduce::None ? 0 : w.word(op.e) ^ uint32_t(op.imm);
   w.cta->arrive(w, op, mask, id, threads, Blocks, Reduce, ones, op.d);
 }
 
 template <bool Aligned> Handler select(bool blocks, Barrier::Reduce reduce) {
   switch (reduce) {
   case Barrier::Reduce::None:
-    return blocks ? barrier<Aligned, true, Barrier::Reduce::None> : barrier<Aligned, false, Barrier::Reduce::None>;
+    return blocks ? barrier<Aligned, true, Barrier::Reduce::None>
+                  : barrier<Aligned, false, Barrier::Reduce::None>;
   case Barrier::Reduce::Popc:
     return barrier<Aligned, true, Barrier::Reduce::Popc>;
   case Barrier::Reduce::And:
@@ -45,7 +53,9 @@ template <bool Aligned> Handler select(bool blocks, Barrier::Reduce reduce) {
   return nullptr;
 }
 
-void warpSync(Warp &w, const Op &op, uint32_t mask) { w.together(op, mask, op.a); }
+void warpSync(Warp &w, const Op &op, uint32_t mask) {
+  w.together(op, mask, op.a);
+}
 
 } // namespace
 
@@ -86,10 +96,13 @@ bool ptxsim::decodeBar(Decoder &d) {
   PredicateSource p{0, 0};
   if (kind == 2) {
     p = d.predicateSource(d[last]);
-    result = reduce == Barrier::Reduce::Popc ? d.destination(0, 32) : d.predicateDestination(d[0]);
+    result = reduce == Barrier::Reduce::Popc ? d.destination(0, 32)
+                                             : d.predicateDestination(d[0]);
   }
-  Op &op = d.emit(aligned ? select<true>(kind != 1, reduce) : select<false>(kind != 1, reduce));
-  op.d = result, op.a = id, op.b = count, op.c = hasCount, op.e = p.row, op.imm = p.flip;
+  Op &op = d.emit(aligned ? select<true>(kind != 1, reduce)
+                          : select<false>(kind != 1, reduce));
+  op.d = result, op.a = id, op.b = count, op.c = hasCount, op.e = p.row,
+  op.imm = p.flip;
   op.flags = Control;
   return true;
 }

@@ -1,4 +1,5 @@
-// Extended precision: add.cc, addc, sub.cc, subc, mad.cc, madc, through the carry flag (a word of the warp, one bit per lane).
+// Extended precision: add.cc, addc, sub.cc, subc, mad.cc, madc, through the
+// carry flag (a word of the warp, one bit per lane).
 
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
@@ -10,7 +11,8 @@ namespace {
 constexpr uint32_t carryWord = 8;
 
 /// a + b + carry in; Sub: a - b - borrow in.
-template <class T, bool Sub, bool In, bool Out> void addCarry(Warp &w, const Op &op, uint32_t mask) {
+template <class T, bool Sub, bool In, bool Out>
+void addCarry(Warp &w, const Op &op, uint32_t mask) {
   const T *a = w.row<T>(op.a), *b = w.row<T>(op.b);
   T *d = w.row<T>(op.d);
   uint32_t &flags = w.word(carryWord);
@@ -33,17 +35,21 @@ template <class T, bool Sub, bool In, bool Out> void addCarry(Warp &w, const Op 
 }
 
 /// The low or high half of a * b, plus c, plus carry in.
-template <class T, bool Hi, bool In, bool Out> void madCarry(Warp &w, const Op &op, uint32_t mask) {
+template <class T, bool Hi, bool In, bool Out>
+void madCarry(Warp &w, const Op &op, uint32_t mask) {
   using UT = std::make_unsigned_t<T>;
-  using W = std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
-                               std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>;
+  using W = std::conditional_t<
+      sizeof(T) == 4,
+      std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+      std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>;
   const T *a = w.row<T>(op.a), *b = w.row<T>(op.b), *c = w.row<T>(op.c);
   T *d = w.row<T>(op.d);
   uint32_t &flags = w.word(carryWord);
   uint32_t out = 0;
   forLanes(mask, [&](unsigned l) {
     W product = W(a[l]) * W(b[l]);
-    UT x = UT(Hi ? product >> (8 * sizeof(T)) : product), r, carry = In ? UT(flags >> l & 1) : UT(0);
+    UT x = UT(Hi ? product >> (8 * sizeof(T)) : product), r,
+       carry = In ? UT(flags >> l & 1) : UT(0);
     bool c1 = __builtin_add_overflow(x, UT(c[l]), &r);
     bool c2 = __builtin_add_overflow(r, carry, &r);
     d[l] = T(r);
@@ -64,20 +70,26 @@ template <class T, bool Hi> Handler madHandlerOf(bool in, bool out) {
     return out ? madCarry<T, Hi, true, true> : madCarry<T, Hi, true, false>;
   return madCarry<T, Hi, false, true>;
 }
-template <class T> Handler madHandler(bool hi, bool in, bool out) { return hi ? madHandlerOf<T, true>(in, out) : madHandlerOf<T, false>(in, out); }
+template <class T> Handler madHandler(bool hi, bool in, bool out) {
+  return hi ? madHandlerOf<T, true>(in, out) : madHandlerOf<T, false>(in, out);
+}
 
 } // namespace
 
 bool ptxsim::decodeCarry(Decoder &d) {
-  const bool in = d.opcode().back() == 'c', sub = d.opcode().starts_with("sub"), out = d.take("cc");
+  const bool in = d.opcode().back() == 'c', sub = d.opcode().starts_with("sub"),
+             out = d.take("cc");
   Type type = d.takeType();
-  if (!isInteger(type) || bitsOf(type) < 32 || type == Type::U16x2 || type == Type::S16x2 || (!in && !out) || !d.done())
+  if (!isInteger(type) || bitsOf(type) < 32 || type == Type::U16x2 ||
+      type == Type::S16x2 || (!in && !out) || !d.done())
     return false;
   d.expect(3);
-  Handler fn = bitsOf(type) == 32 ? sub ? addHandler<uint32_t, true>(in, out) : addHandler<uint32_t, false>(in, out)
+  Handler fn = bitsOf(type) == 32 ? sub ? addHandler<uint32_t, true>(in, out)
+                                        : addHandler<uint32_t, false>(in, out)
                : sub              ? addHandler<uint64_t, true>(in, out)
                                   : addHandler<uint64_t, false>(in, out);
-  uint32_t destination = d.destination(0, bitsOf(type)), a = d.source(1, type), b = d.source(2, type);
+  uint32_t destination = d.destination(0, bitsOf(type)), a = d.source(1, type),
+           b = d.source(2, type);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = b;
   return true;
@@ -97,7 +109,8 @@ bool ptxsim::decodeMadCarry(Decoder &d) {
   if (!fn)
     return false;
   d.expect(4);
-  uint32_t destination = d.destination(0, bitsOf(type)), a = d.source(1, type), b = d.source(2, type), c = d.source(3, type);
+  uint32_t destination = d.destination(0, bitsOf(type)), a = d.source(1, type),
+           b = d.source(2, type), c = d.source(3, type);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = b, op.c = c;
   return true;

@@ -10,10 +10,26 @@ using namespace ptxsim;
 
 namespace {
 
-enum class Compare : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan };
+enum class Compare : uint8_t {
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  Equ,
+  Neu,
+  Ltu,
+  Leu,
+  Gtu,
+  Geu,
+  Num,
+  Nan
+};
 enum class Combine : uint8_t { None, And, Or, Xor };
 
-/// The u forms are true when an operand is NaN, the others false (ne: true as C++ has it, which PTX's ne is not).
+/// The u forms are true when an operand is NaN, the others false (ne: true as
+/// C++ has it, which PTX's ne is not).
 template <Compare C, class T> bool compare(T a, T b) {
   bool nan = false;
   if constexpr (std::is_floating_point_v<T>)
@@ -51,7 +67,8 @@ template <Compare C, class T> bool compare(T a, T b) {
   return false;
 }
 
-template <Compare C, class T, bool Ftz> uint32_t compareLanes(const T *a, const T *b) {
+template <Compare C, class T, bool Ftz>
+uint32_t compareLanes(const T *a, const T *b) {
   uint32_t bits = 0;
   PTXSIM_VECTORIZE
   for (unsigned l = 0; l < warpSize; ++l) {
@@ -77,10 +94,12 @@ uint32_t combine(Combine how, uint32_t bits, uint32_t with) {
   return bits;
 }
 
-// imm of setp and set: the combination in bits 0-1, bit 2: there is a second destination, the flip of c in the upper half.
+// imm of setp and set: the combination in bits 0-1, bit 2: there is a second
+// destination, the flip of c in the upper half.
 constexpr uint64_t hasSecond = 4;
 
-template <Compare C, class T, bool Ftz> void setp(Warp &w, const Op &op, uint32_t mask) {
+template <Compare C, class T, bool Ftz>
+void setp(Warp &w, const Op &op, uint32_t mask) {
   const uint32_t bits = compareLanes<C, T, Ftz>(w.row<T>(op.a), w.row<T>(op.b));
   if (!op.imm) {
     w.word(op.d) = (w.word(op.d) & ~mask) | (bits & mask);
@@ -94,17 +113,22 @@ template <Compare C, class T, bool Ftz> void setp(Warp &w, const Op &op, uint32_
 }
 
 /// All ones (1.0 for f32, which is imm bit 3) or zero.
-template <Compare C, class T, bool Ftz> void set(Warp &w, const Op &op, uint32_t mask) {
+template <Compare C, class T, bool Ftz>
+void set(Warp &w, const Op &op, uint32_t mask) {
   uint32_t bits = compareLanes<C, T, Ftz>(w.row<T>(op.a), w.row<T>(op.b));
-  bits = combine(Combine(op.imm & 3), bits, w.word(op.c) ^ uint32_t(op.imm >> 32));
+  bits =
+      combine(Combine(op.imm & 3), bits, w.word(op.c) ^ uint32_t(op.imm >> 32));
   const uint32_t yes = op.imm & 8 ? 0x3f800000u : ~0u;
-  setLanes(w.row<uint32_t>(op.d), mask, [=](unsigned l) { return bits >> l & 1 ? yes : 0u; });
+  setLanes(w.row<uint32_t>(op.d), mask,
+           [=](unsigned l) { return bits >> l & 1 ? yes : 0u; });
 }
 
 struct Handlers {
   Handler setp, set;
 };
-template <Compare C, class T, bool Ftz = false> Handlers both() { return {setp<C, T, Ftz>, set<C, T, Ftz>}; }
+template <Compare C, class T, bool Ftz = false> Handlers both() {
+  return {setp<C, T, Ftz>, set<C, T, Ftz>};
+}
 
 template <class T> Handlers ofInteger(Compare c) {
   switch (c) {
@@ -160,7 +184,8 @@ template <class T, bool Ftz> Handlers ofFloat(Compare c) {
 
 Handlers select(Compare c, Type type, bool ftz) {
   if (ftz)
-    return type == Type::F32 ? ofFloat<float, true>(c) : Handlers{nullptr, nullptr};
+    return type == Type::F32 ? ofFloat<float, true>(c)
+                             : Handlers{nullptr, nullptr};
   if (isBits(type) && c != Compare::Eq && c != Compare::Ne)
     return {nullptr, nullptr};
   switch (type) {
@@ -193,7 +218,8 @@ std::optional<Compare> takeCompare(Decoder &d) {
   int unsignedName = d.takeOneOf({"lo", "ls", "hi", "hs"});
   if (unsignedName >= 0)
     return Compare(int(Compare::Lt) + unsignedName);
-  int name = d.takeOneOf({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
+  int name = d.takeOneOf({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu",
+                          "ltu", "leu", "gtu", "geu", "num", "nan"});
   if (name < 0)
     return std::nullopt;
   return Compare(name);
@@ -209,7 +235,8 @@ template <class T> void selp(Warp &w, const Op &op, uint32_t mask) {
 }
 
 /// d = c >= 0 ? a : b; NaN selects b.
-template <class T, class C, bool Ftz> void slct(Warp &w, const Op &op, uint32_t mask) {
+template <class T, class C, bool Ftz>
+void slct(Warp &w, const Op &op, uint32_t mask) {
   const T *a = w.row<T>(op.a), *b = w.row<T>(op.b);
   const C *c = w.row<C>(op.c);
   setLanes(w.row<T>(op.d), mask, [=](unsigned l) {
@@ -222,7 +249,9 @@ template <class T, class C, bool Ftz> void slct(Warp &w, const Op &op, uint32_t 
 template <class T> Handler slctHandler(Type c, bool ftz) {
   if (c == Type::S32)
     return ftz ? nullptr : Handler(slct<T, int32_t, false>);
-  return c != Type::F32 ? nullptr : ftz ? slct<T, float, true> : Handler(slct<T, float, false>);
+  return c != Type::F32 ? nullptr
+         : ftz          ? slct<T, float, true>
+                        : Handler(slct<T, float, false>);
 }
 
 } // namespace
@@ -241,7 +270,8 @@ bool ptxsim::decodeSetp(Decoder &d) {
   uint32_t first, second = 0;
   const bool pair = d[0].kind == Operand::Pair;
   if (pair)
-    first = d.predicateDestination(d[0].elements[0]), second = d.predicateDestination(d[0].elements[1]);
+    first = d.predicateDestination(d[0].elements[0]),
+    second = d.predicateDestination(d[0].elements[1]);
   else
     first = d.predicateDestination(d[0]);
   uint32_t a = d.source(1, type), b = d.source(2, type);
@@ -250,7 +280,8 @@ bool ptxsim::decodeSetp(Decoder &d) {
     with = d.predicateSource(d[3]);
   Op &op = d.emit(fn);
   op.d = first, op.e = second, op.a = a, op.b = b, op.c = with.row;
-  op.imm = uint64_t(how + 1) | (pair ? hasSecond : 0) | (how >= 0 ? uint64_t(with.flip) << 32 : 0);
+  op.imm = uint64_t(how + 1) | (pair ? hasSecond : 0) |
+           (how >= 0 ? uint64_t(with.flip) << 32 : 0);
   return true;
 }
 
@@ -259,19 +290,22 @@ bool ptxsim::decodeSet(Decoder &d) {
   int how = d.takeOneOf({"and", "or", "xor"});
   bool ftz = d.take("ftz");
   Type to = d.takeType(), from = d.takeType();
-  if (!c || (to != Type::U32 && to != Type::S32 && to != Type::F32) || !d.done())
+  if (!c || (to != Type::U32 && to != Type::S32 && to != Type::F32) ||
+      !d.done())
     return false;
   Handler fn = select(*c, from, ftz).set;
   if (!fn)
     return false;
   d.expect(how < 0 ? 3 : 4);
-  uint32_t destination = d.destination(0, 32), a = d.source(1, from), b = d.source(2, from);
+  uint32_t destination = d.destination(0, 32), a = d.source(1, from),
+           b = d.source(2, from);
   PredicateSource with{0, 0};
   if (how >= 0)
     with = d.predicateSource(d[3]);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = b, op.c = with.row;
-  op.imm = uint64_t(how + 1) | (to == Type::F32 ? 8 : 0) | (how >= 0 ? uint64_t(with.flip) << 32 : 0);
+  op.imm = uint64_t(how + 1) | (to == Type::F32 ? 8 : 0) |
+           (how >= 0 ? uint64_t(with.flip) << 32 : 0);
   return true;
 }
 
@@ -281,9 +315,12 @@ bool ptxsim::decodeSelp(Decoder &d) {
   if ((bits != 16 && bits != 32 && bits != 64) || !d.done())
     return false;
   d.expect(4);
-  uint32_t destination = d.destination(0, bits), a = d.source(1, type), b = d.source(2, type);
+  uint32_t destination = d.destination(0, bits), a = d.source(1, type),
+           b = d.source(2, type);
   PredicateSource c = d.predicateSource(d[3]);
-  Op &op = d.emit(bits == 16 ? selp<uint16_t> : bits == 32 ? selp<uint32_t> : selp<uint64_t>);
+  Op &op = d.emit(bits == 16   ? selp<uint16_t>
+                  : bits == 32 ? selp<uint32_t>
+                               : selp<uint64_t>);
   op.d = destination, op.a = a, op.b = b, op.c = c.row, op.imm = c.flip;
   return true;
 }
@@ -299,7 +336,8 @@ bool ptxsim::decodeSlct(Decoder &d) {
   if (!fn || !d.done())
     return false;
   d.expect(4);
-  uint32_t destination = d.destination(0, bits), a = d.source(1, type), b = d.source(2, type), c = d.source(3, condition);
+  uint32_t destination = d.destination(0, bits), a = d.source(1, type),
+           b = d.source(2, type), c = d.source(3, condition);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = b, op.c = c;
   return true;

@@ -12,7 +12,8 @@ void branch(Warp &w, const Op &op, uint32_t mask) { w.jump(mask, op.target); }
 /// .uni promises that all active lanes go the same way.
 void branchUniform(Warp &w, const Op &op, uint32_t mask) {
   if (mask != w.active)
-    w.fault(op, unsigned(std::countr_zero(mask)), "bra.uni is taken by a part of the lanes only");
+    w.fault(op, unsigned(std::countr_zero(mask)),
+            "bra.uni is taken by a part of the lanes only");
   w.jump(mask, op.target);
 }
 
@@ -20,12 +21,15 @@ void branchIndexed(Warp &w, const Op &op, uint32_t mask) {
   const uint32_t *index = w.row<uint32_t>(op.a);
   forLanes(mask, [&](unsigned l) {
     if (index[l] >= op.count)
-      w.fault(op, l, "the index " + std::to_string(index[l]) + " is not below the " + std::to_string(op.count) + " targets");
+      w.fault(op, l,
+              "the index " + std::to_string(index[l]) + " is not below the " +
+                  std::to_string(op.count) + " targets");
   });
   for (uint32_t rest = mask; rest;) {
     const uint32_t target = index[std::countr_zero(rest)];
     uint32_t same = 0;
-    forLanes(rest, [&](unsigned l) { same |= uint32_t(index[l] == target) << l; });
+    forLanes(rest,
+             [&](unsigned l) { same |= uint32_t(index[l] == target) << l; });
     w.jump(same, op.list[target]);
     rest &= ~same;
   }
@@ -33,7 +37,9 @@ void branchIndexed(Warp &w, const Op &op, uint32_t mask) {
 
 void exitKernel(Warp &w, const Op &, uint32_t mask) { w.exitLanes(mask); }
 
-void trap(Warp &w, const Op &op, uint32_t mask) { w.fault(op, unsigned(std::countr_zero(mask)), "trap"); }
+void trap(Warp &w, const Op &op, uint32_t mask) {
+  w.fault(op, unsigned(std::countr_zero(mask)), "trap");
+}
 
 void nothing(Warp &, const Op &, uint32_t) {}
 
@@ -58,7 +64,8 @@ bool ptxsim::decodeBrx(Decoder &d) {
   if (!idx || !d.done())
     return false;
   d.expect(2);
-  const auto *targets = d[1].kind == Operand::Label ? d.function.findTargets(d[1].text) : nullptr;
+  const auto *targets =
+      d[1].kind == Operand::Label ? d.function.findTargets(d[1].text) : nullptr;
   if (!targets)
     d.error("expected the name of .branchtargets");
   uint32_t index = d.source(0, Type::U32);

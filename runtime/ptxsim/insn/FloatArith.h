@@ -5,13 +5,13 @@
 
 namespace ptxsim {
 
-enum class FloatOperation : uint8_t { Add, Sub, Mul, Fma, Div, Rcp, Sqrt };
+enum class FloatOperation : uint8_t { Add, Sub, Mul, Fma, Div, Sqrt };
 enum class Rounding : uint8_t { Nearest, Zero, Down, Up };
 
-/// A handler that rounds to zero, down or up; null for a combination that PTX has not.
-Handler directedHandler(FloatOperation operation, Rounding rounding, Type type, bool ftz, bool sat);
-/// div.approx and div.full.
-Handler approxDivideHandler(bool approx, bool ftz);
+/// A handler that rounds to zero, down or up; null for a combination that PTX
+/// has not.
+Handler directedHandler(FloatOperation operation, Rounding rounding, Type type,
+                        bool ftz, bool sat);
 
 } // namespace ptxsim
 

@@ -1,4 +1,5 @@
-// f32 and f64 arithmetic rounded to zero, down or up. Rare: lanes are computed one by one with the host's rounding mode set.
+// f32 and f64 arithmetic rounded to zero, down or up. Rare: lanes are computed
+// one by one with the host's rounding mode set.
 
 #include "runtime/ptxsim/Float.h"
 #include "runtime/ptxsim/Lanes.h"
@@ -13,14 +14,20 @@ namespace {
 
 class RoundingMode {
 public:
-  explicit RoundingMode(int mode) : before(std::fegetround()) { std::fesetround(mode); }
+  explicit RoundingMode(int mode) : before(std::fegetround()) {
+    std::fesetround(mode);
+  }
   ~RoundingMode() { std::fesetround(before); }
 
 private:
   int before;
 };
 
-constexpr int hostMode(Rounding r) { return r == Rounding::Zero ? FE_TOWARDZERO : r == Rounding::Down ? FE_DOWNWARD : FE_UPWARD; }
+constexpr int hostMode(Rounding r) {
+  return r == Rounding::Zero   ? FE_TOWARDZERO
+         : r == Rounding::Down ? FE_DOWNWARD
+                               : FE_UPWARD;
+}
 
 template <FloatOperation O, class T> T compute(T a, T b, T c) {
   switch (O) {
@@ -34,29 +41,35 @@ template <FloatOperation O, class T> T compute(T a, T b, T c) {
     return std::fma(a, b, c);
   case FloatOperation::Div:
     return a / b;
-  case FloatOperation::Rcp:
-    return T(1) / a;
   case FloatOperation::Sqrt:
     return std::sqrt(a);
   }
 }
 
-template <FloatOperation O, Rounding R, class T, bool Ftz, bool Sat> void directed(Warp &w, const Op &op, uint32_t mask) {
+template <FloatOperation O, Rounding R, class T, bool Ftz, bool Sat>
+void directed(Warp &w, const Op &op, uint32_t mask) {
   const T *a = w.row<T>(op.a), *b = w.row<T>(op.b), *c = w.row<T>(op.c);
   T *d = w.row<T>(op.d);
   RoundingMode mode(hostMode(R));
-  forLanes(mask, [&](unsigned l) { d[l] = finish<Ftz, Sat>(compute<O, T>(input<Ftz>(a[l]), input<Ftz>(b[l]), input<Ftz>(c[l]))); });
+  forLanes(mask, [&](unsigned l) {
+    d[l] = finish<Ftz, Sat>(
+        compute<O, T>(input<Ftz>(a[l]), input<Ftz>(b[l]), input<Ftz>(c[l])));
+  });
 }
 
-template <FloatOperation O, Rounding R> Handler ofType(Type type, bool ftz, bool sat) {
+template <FloatOperation O, Rounding R>
+Handler ofType(Type type, bool ftz, bool sat) {
   if (type == Type::F64)
     return directed<O, R, double, false, false>;
   if (sat)
-    return ftz ? directed<O, R, float, true, true> : directed<O, R, float, false, true>;
-  return ftz ? directed<O, R, float, true, false> : directed<O, R, float, false, false>;
+    return ftz ? directed<O, R, float, true, true>
+               : directed<O, R, float, false, true>;
+  return ftz ? directed<O, R, float, true, false>
+             : directed<O, R, float, false, false>;
 }
 
-template <FloatOperation O> Handler ofRounding(Rounding r, Type type, bool ftz, bool sat) {
+template <FloatOperation O>
+Handler ofRounding(Rounding r, Type type, bool ftz, bool sat) {
   switch (r) {
   case Rounding::Zero:
     return ofType<O, Rounding::Zero>(type, ftz, sat);
@@ -70,21 +83,10 @@ template <FloatOperation O> Handler ofRounding(Rounding r, Type type, bool ftz, 
   return nullptr;
 }
 
-/// 2^126 < |b| < 2^128: .approx gives 0, and NaN for an infinite a.
-template <bool Approx, bool Ftz> void approxDivide(Warp &w, const Op &op, uint32_t mask) {
-  const float *a = w.row<float>(op.a), *b = w.row<float>(op.b);
-  float *d = w.row<float>(op.d);
-  forLanes(mask, [&](unsigned l) {
-    float x = input<Ftz>(a[l]), y = input<Ftz>(b[l]), magnitude = std::fabs(y), r = x / y;
-    if (Approx && magnitude > 0x1p126f && magnitude < INFINITY && x == x)
-      r = std::isinf(x) ? NAN : std::copysign(0.0f, x * std::copysign(1.0f, y));
-    d[l] = finish<Ftz, false>(r);
-  });
-}
-
 } // namespace
 
-Handler ptxsim::directedHandler(FloatOperation operation, Rounding rounding, Type type, bool ftz, bool sat) {
+Handler ptxsim::directedHandler(FloatOperation operation, Rounding rounding,
+                                Type type, bool ftz, bool sat) {
   switch (operation) {
   case FloatOperation::Add:
     return ofRounding<FloatOperation::Add>(rounding, type, ftz, sat);
@@ -95,17 +97,11 @@ Handler ptxsim::directedHandler(FloatOperation operation, Rounding rounding, Typ
   case FloatOperation::Fma:
     return ofRounding<FloatOperation::Fma>(rounding, type, ftz, sat);
   case FloatOperation::Div:
-    return sat ? nullptr : ofRounding<FloatOperation::Div>(rounding, type, ftz, false);
-  case FloatOperation::Rcp:
-    return sat ? nullptr : ofRounding<FloatOperation::Rcp>(rounding, type, ftz, false);
+    return sat ? nullptr
+               : ofRounding<FloatOperation::Div>(rounding, type, ftz, false);
   case FloatOperation::Sqrt:
-    return sat ? nullptr : ofRounding<FloatOperation::Sqrt>(rounding, type, ftz, false);
+    return sat ? nullptr
+               : ofRounding<FloatOperation::Sqrt>(rounding, type, ftz, false);
   }
   return nullptr;
-}
-
-Handler ptxsim::approxDivideHandler(bool approx, bool ftz) {
-  if (approx)
-    return ftz ? approxDivide<true, true> : approxDivide<true, false>;
-  return ftz ? approxDivide<false, true> : approxDivide<false, false>;
 }

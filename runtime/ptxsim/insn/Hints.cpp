@@ -1,4 +1,5 @@
-// Fences, and instructions that change no result here: prefetches, cache hints, sleeping, register reallocation, grid dependencies.
+// Fences, and instructions that change no result here: prefetches, cache hints,
+// sleeping, register reallocation, grid dependencies.
 
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
@@ -10,11 +11,15 @@ using namespace ptxsim;
 namespace {
 
 /// The order of accesses of CTAs on different host threads.
-void fence(Warp &, const Op &, uint32_t) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void fence(Warp &, const Op &, uint32_t) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
 
 void nothing(Warp &, const Op &, uint32_t) {}
 
-void together(Warp &w, const Op &op, uint32_t mask) { w.requireConverged(op, mask); }
+void together(Warp &w, const Op &op, uint32_t mask) {
+  w.requireConverged(op, mask);
+}
 
 void zeroPolicy(Warp &w, const Op &op, uint32_t mask) {
   setLanes(w.row<uint64_t>(op.d), mask, [](unsigned) { return uint64_t(0); });
@@ -63,7 +68,8 @@ bool ptxsim::decodeNanosleep(Decoder &d) {
 }
 
 bool ptxsim::decodePrefetch(Decoder &d) {
-  // prefetch{.global}.L2 [a]; discard.global.L2 [a], 128; applypriority.global.L2::evict_normal [a], 128
+  // prefetch{.global}.L2 [a]; discard.global.L2 [a], 128;
+  // applypriority.global.L2::evict_normal [a], 128
   d.take("global");
   d.takeOneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
   if (!d.done())
@@ -75,7 +81,9 @@ bool ptxsim::decodePrefetch(Decoder &d) {
 }
 
 bool ptxsim::decodeCreatePolicy(Decoder &d) {
-  if (!d.take("fractional") || d.takeOneOf({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}) < 0)
+  if (!d.take("fractional") ||
+      d.takeOneOf({"L2::evict_last", "L2::evict_normal", "L2::evict_first",
+                   "L2::evict_unchanged"}) < 0)
     return false;
   d.takeOneOf({"L2::evict_first", "L2::evict_unchanged"});
   if (d.takeType() != Type::B64 || !d.done())
@@ -96,7 +104,8 @@ bool ptxsim::decodeGridDepControl(Decoder &d) {
 }
 
 bool ptxsim::decodeSetMaxNReg(Decoder &d) {
-  if (d.takeOneOf({"inc", "dec"}) < 0 || !d.take("sync") || !d.take("aligned") || d.takeType() != Type::U32 || !d.done())
+  if (d.takeOneOf({"inc", "dec"}) < 0 || !d.take("sync") ||
+      !d.take("aligned") || d.takeType() != Type::U32 || !d.done())
     return false;
   d.expect(1);
   int64_t n = d.integer(d[0]);

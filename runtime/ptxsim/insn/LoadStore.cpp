@@ -1,4 +1,5 @@
-// ld and st in all spaces, with vectors; cache operators, eviction hints and scopes change no result here.
+// ld and st in all spaces, with vectors; cache operators, eviction hints and
+// scopes change no result here.
 
 #include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/FunctionBuilder.h"
@@ -12,20 +13,25 @@ using namespace ptxsim;
 
 namespace {
 
-/// Reads a value of `Memory` into a register of `Register`, extending by the sign of Memory.
-template <class Memory, class Register> void loadElement(Warp &w, uint32_t row, unsigned lane, const std::byte *from) {
+/// Reads a value of `Memory` into a register of `Register`, extending by the
+/// sign of Memory.
+template <class Memory, class Register>
+void loadElement(Warp &w, uint32_t row, unsigned lane, const std::byte *from) {
   Memory value;
   std::memcpy(&value, from, sizeof(value));
   w.row<Register>(row)[lane] = Register(value);
 }
 
-template <class Memory, class Register> void storeElement(Warp &w, uint32_t row, unsigned lane, std::byte *to) {
+template <class Memory, class Register>
+void storeElement(Warp &w, uint32_t row, unsigned lane, std::byte *to) {
   Memory value = Memory(w.row<Register>(row)[lane]);
   std::memcpy(to, &value, sizeof(value));
 }
 
-/// When all 32 lanes access consecutive elements of shared or global memory: the memory of lane 0, checked as one range; else null.
-template <unsigned Bytes> std::byte *consecutive(Warp &w, const Op &op, Space space, Access kind) {
+/// When all 32 lanes access consecutive elements of shared or global memory:
+/// the memory of lane 0, checked as one range; else null.
+template <unsigned Bytes>
+std::byte *consecutive(Warp &w, const Op &op, Space space, Access kind) {
   uint64_t first;
   if (op.e == 32) {
     const uint32_t *a = w.row<uint32_t>(op.a);
@@ -54,9 +60,11 @@ template <unsigned Bytes> std::byte *consecutive(Warp &w, const Op &op, Space sp
     space = Space::Global;
   if (space == Space::Global || space == Space::Const) {
     const auto *a = w.lastAllocation;
-    return a && a->contains(first, bytes) ? reinterpret_cast<std::byte *>(first) : nullptr;
+    return a && a->contains(first, bytes) ? reinterpret_cast<std::byte *>(first)
+                                          : nullptr;
   }
-  if (space != Space::Shared || first < sharedBegin || first + bytes > cta.sharedEnd || first > cta.sharedEnd)
+  if (space != Space::Shared || first < sharedBegin ||
+      first + bytes > cta.sharedEnd || first > cta.sharedEnd)
     return nullptr;
   const uint32_t offset = uint32_t(first) - sharedBegin;
   if (cta.launch.options.checks.uninitialisedShared) {
@@ -76,10 +84,15 @@ template <unsigned Bytes> std::byte *consecutive(Warp &w, const Op &op, Space sp
   return cta.shared + offset;
 }
 
-/// Bank conflicts: b32 and smaller go in one pass of 32 lanes, b64 in halves, b128 in quarters; a pass takes as many cycles as the
-/// fullest of the 32 banks has distinct words.
-template <unsigned Bytes> void countBanks(Warp &w, const Op &op, uint32_t mask) {
-  constexpr unsigned lanes = Bytes <= 4 ? 32 : Bytes == 8 ? 16 : 8, words = Bytes <= 4 ? 1 : Bytes / 4;
+/// Bank conflicts: b32 and smaller go in one pass of 32 lanes, b64 in halves,
+/// b128 in quarters; a pass takes as many cycles as the fullest of the 32 banks
+/// has distinct words.
+template <unsigned Bytes>
+void countBanks(Warp &w, const Op &op, uint32_t mask) {
+  constexpr unsigned lanes = Bytes <= 4   ? 32
+                             : Bytes == 8 ? 16
+                                          : 8,
+                     words = Bytes <= 4 ? 1 : Bytes / 4;
   for (unsigned first = 0; first < warpSize; first += lanes) {
     uint32_t seen[32][4];
     uint8_t count[32] = {}, most = 0;
@@ -128,9 +141,12 @@ template <unsigned Bytes> void countBanks(Warp &w, const Op &op, uint32_t mask) 
   }
 }
 
-template <unsigned Bytes> void count(Warp &w, const Op &op, uint32_t mask, bool load, bool isConsecutive) {
+template <unsigned Bytes>
+void count(Warp &w, const Op &op, uint32_t mask, bool load,
+           bool isConsecutive) {
   if (op.space == Space::Global) {
-    (load ? w.counters->globalLoadBytes : w.counters->globalStoreBytes) += uint64_t(Bytes) * unsigned(std::popcount(mask));
+    (load ? w.counters->globalLoadBytes : w.counters->globalStoreBytes) +=
+        uint64_t(Bytes) * unsigned(std::popcount(mask));
   } else if (op.space == Space::Shared) {
     if (isConsecutive) {
       constexpr unsigned passes = Bytes <= 4 ? 1 : Bytes / 4;
@@ -143,10 +159,12 @@ template <unsigned Bytes> void count(Warp &w, const Op &op, uint32_t mask, bool 
 }
 
 /// op.list: the rows of the N elements.
-template <class Memory, class Register, unsigned N> void load(Warp &w, const Op &op, uint32_t mask) {
+template <class Memory, class Register, unsigned N>
+void load(Warp &w, const Op &op, uint32_t mask) {
   constexpr unsigned bytes = sizeof(Memory) * N;
   if (mask == allLanes)
-    if (const std::byte *p = consecutive<bytes>(w, op, op.space, Access::Read)) {
+    if (const std::byte *p =
+            consecutive<bytes>(w, op, op.space, Access::Read)) {
       for (unsigned i = 0; i < N; ++i) {
         Register *d = w.row<Register>(op.list[i]);
         for (unsigned l = 0; l < warpSize; ++l) {
@@ -159,13 +177,20 @@ template <class Memory, class Register, unsigned N> void load(Warp &w, const Op 
     }
   // Addresses first: a destination may be the address's own register.
   const std::byte *from[warpSize];
-  forLanes(mask, [&](unsigned l) { from[l] = w.access(op, l, op.space, w.addressOf(op, l), bytes, Access::Read); });
+  forLanes(mask, [&](unsigned l) {
+    from[l] =
+        w.access(op, l, op.space, w.addressOf(op, l), bytes, Access::Read);
+  });
   count<bytes>(w, op, mask, true, false);
   for (unsigned i = 0; i < N; ++i)
-    forLanes(mask, [&](unsigned l) { loadElement<Memory, Register>(w, op.list[i], l, from[l] + i * sizeof(Memory)); });
+    forLanes(mask, [&](unsigned l) {
+      loadElement<Memory, Register>(w, op.list[i], l,
+                                    from[l] + i * sizeof(Memory));
+    });
 }
 
-template <class Memory, class Register, unsigned N> void store(Warp &w, const Op &op, uint32_t mask) {
+template <class Memory, class Register, unsigned N>
+void store(Warp &w, const Op &op, uint32_t mask) {
   constexpr unsigned bytes = sizeof(Memory) * N;
   if (mask == allLanes)
     if (std::byte *p = consecutive<bytes>(w, op, op.space, Access::Write)) {
@@ -180,23 +205,31 @@ template <class Memory, class Register, unsigned N> void store(Warp &w, const Op
     }
   count<bytes>(w, op, mask, false, false);
   forLanes(mask, [&](unsigned l) {
-    std::byte *to = w.access(op, l, op.space, w.addressOf(op, l), bytes, Access::Write);
+    std::byte *to =
+        w.access(op, l, op.space, w.addressOf(op, l), bytes, Access::Write);
     for (unsigned i = 0; i < N; ++i)
       storeElement<Memory, Register>(w, op.list[i], l, to + i * sizeof(Memory));
   });
 }
 
-/// ld.param with an address known when decoding (op.imm): one value for all lanes.
-template <class Memory, class Register> void loadParam(Warp &w, const Op &op, uint32_t mask) {
+/// ld.param with an address known when decoding (op.imm): one value for all
+/// lanes.
+template <class Memory, class Register>
+void loadParam(Warp &w, const Op &op, uint32_t mask) {
   for (unsigned i = 0; i < op.count; ++i) {
     Memory value;
-    std::memcpy(&value, w.cta->launch.params.data() + op.imm + i * sizeof(Memory), sizeof(Memory));
-    setLanes(w.row<Register>(op.list[i]), mask, [=](unsigned) { return Register(value); });
+    std::memcpy(&value,
+                w.cta->launch.params.data() + op.imm + i * sizeof(Memory),
+                sizeof(Memory));
+    setLanes(w.row<Register>(op.list[i]), mask,
+             [=](unsigned) { return Register(value); });
   }
 }
 
-/// Memory orders: x86's are stronger than the program's, other hosts need the fence.
-template <Handler fn, bool load> void ordered(Warp &w, const Op &op, uint32_t mask) {
+/// Memory orders: x86's are stronger than the program's, other hosts need the
+/// fence.
+template <Handler fn, bool load>
+void ordered(Warp &w, const Op &op, uint32_t mask) {
   if (!load)
     std::atomic_thread_fence(std::memory_order_release);
   fn(w, op, mask);
@@ -209,8 +242,10 @@ struct Handlers {
 };
 
 template <class Memory, class Register, unsigned N> Handlers make() {
-  return {load<Memory, Register, N>, store<Memory, Register, N>, ordered<load<Memory, Register, N>, true>,
-          ordered<store<Memory, Register, N>, false>, loadParam<Memory, Register>};
+  return {load<Memory, Register, N>, store<Memory, Register, N>,
+          ordered<load<Memory, Register, N>, true>,
+          ordered<store<Memory, Register, N>, false>,
+          loadParam<Memory, Register>};
 }
 
 template <class Memory, class Register> Handlers ofCount(unsigned n) {
@@ -258,14 +293,40 @@ Handlers select(Type type, unsigned registerBits, unsigned n) {
 
 /// Modifiers that change nothing we model: caches and scopes.
 void takeHints(Decoder &d) {
-  while (d.takeOneOf({"ca", "cg", "cs", "lu", "cv", "wb", "wt", "cta", "cluster", "gpu", "sys", "relaxed", "volatile", "mmio", "nc", "unified", "weak",
-                      "L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate",
-                      "L2::evict_normal", "L2::evict_first", "L2::evict_last", "L2::64B", "L2::128B", "L2::256B"}) >= 0)
+  while (d.takeOneOf({"ca",
+                      "cg",
+                      "cs",
+                      "lu",
+                      "cv",
+                      "wb",
+                      "wt",
+                      "cta",
+                      "cluster",
+                      "gpu",
+                      "sys",
+                      "relaxed",
+                      "volatile",
+                      "mmio",
+                      "nc",
+                      "unified",
+                      "weak",
+                      "L1::evict_normal",
+                      "L1::evict_unchanged",
+                      "L1::evict_first",
+                      "L1::evict_last",
+                      "L1::no_allocate",
+                      "L2::evict_normal",
+                      "L2::evict_first",
+                      "L2::evict_last",
+                      "L2::64B",
+                      "L2::128B",
+                      "L2::256B"}) >= 0)
     ;
 }
 
 Space takeSpace(Decoder &d) {
-  switch (d.takeOneOf({"global", "shared", "shared::cta", "local", "const", "param", "param::entry", "shared::cluster"})) {
+  switch (d.takeOneOf({"global", "shared", "shared::cta", "local", "const",
+                       "param", "param::entry", "shared::cluster"})) {
   case 0:
     return Space::Global;
   case 1:
@@ -293,7 +354,8 @@ bool decodeMemory(Decoder &d, bool isLoad) {
   int vector = d.takeOneOf({"v2", "v4"});
   unsigned n = vector < 0 ? 1 : vector == 0 ? 2 : 4;
   Type type = d.takeType();
-  if (type == Type::None || type == Type::Pred || bitsOf(type) > 64 || bitsOf(type) * n > 128 || !d.done())
+  if (type == Type::None || type == Type::Pred || bitsOf(type) > 64 ||
+      bitsOf(type) * n > 128 || !d.done())
     return false;
   if (!isLoad && (space == Space::Const || space == Space::Param))
     return false;
@@ -302,13 +364,16 @@ bool decodeMemory(Decoder &d, bool isLoad) {
   Decoder::AddressRef at = d.address(isLoad ? 1 : 0);
   std::span<const Operand> elements = d.elements(value);
   if (elements.size() != n)
-    d.error(fmt::format("expected {} registers, but got {}", n, elements.size()));
+    d.error(
+        fmt::format("expected {} registers, but got {}", n, elements.size()));
   uint32_t rows[4];
   unsigned bits = 0;
   for (unsigned i = 0; i < n; ++i) {
     unsigned actual;
-    rows[i] = isLoad ? d.destinationAtLeast(elements[i], bitsOf(type), actual) : d.sourceAtLeast(elements[i], type, actual);
-    // A sink or an immediate takes the width of the type; mixed widths do not occur in one vector.
+    rows[i] = isLoad ? d.destinationAtLeast(elements[i], bitsOf(type), actual)
+                     : d.sourceAtLeast(elements[i], type, actual);
+    // A sink or an immediate takes the width of the type; mixed widths do not
+    // occur in one vector.
     if (bits && actual != bits)
       d.error("registers of different widths in a vector");
     bits = actual;
@@ -317,7 +382,8 @@ bool decodeMemory(Decoder &d, bool isLoad) {
   const uint32_t *list = d.list({rows, n});
   if (space == Space::Param && at.space == Space::Param) {
     uint64_t offset = d.symbolAddress(at);
-    if (offset > d.function.f.kernel.paramBytes || d.function.f.kernel.paramBytes - offset < bitsOf(type) / 8 * n)
+    if (offset > d.function.f.kernel.paramBytes ||
+        d.function.f.kernel.paramBytes - offset < bitsOf(type) / 8 * n)
       d.error("outside of the parameters");
     if (offset % (bitsOf(type) / 8 * n))
       d.error("a misaligned parameter");
@@ -325,8 +391,11 @@ bool decodeMemory(Decoder &d, bool isLoad) {
     op.list = list, op.count = uint16_t(n), op.imm = offset;
     return true;
   }
-  Op &op = d.emit(isLoad ? isOrdered ? handlers.loadOrdered : handlers.load : isOrdered ? handlers.storeOrdered : handlers.store);
-  op.a = at.row, op.e = at.bits, op.imm = at.offset, op.space = space, op.list = list, op.count = uint16_t(n);
+  Op &op = d.emit(isLoad      ? isOrdered ? handlers.loadOrdered : handlers.load
+                  : isOrdered ? handlers.storeOrdered
+                              : handlers.store);
+  op.a = at.row, op.e = at.bits, op.imm = at.offset, op.space = space,
+  op.list = list, op.count = uint16_t(n);
   return true;
 }
 

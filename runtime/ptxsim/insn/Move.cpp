@@ -1,4 +1,5 @@
-// mov: copies, packing and unpacking of vectors, predicates, and special registers that change while a warp runs.
+// mov: copies, packing and unpacking of vectors, predicates, and special
+// registers that change while a warp runs.
 
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
@@ -20,11 +21,13 @@ template <class T> void copy(Warp &w, const Op &op, uint32_t mask) {
 }
 
 void copyPredicate(Warp &w, const Op &op, uint32_t mask) {
-  w.word(op.d) = (w.word(op.d) & ~mask) | ((w.word(op.a) ^ uint32_t(op.imm)) & mask);
+  w.word(op.d) =
+      (w.word(op.d) & ~mask) | ((w.word(op.a) ^ uint32_t(op.imm)) & mask);
 }
 
 /// Sources in list, lowest bits first.
-template <class Whole, class Part> void pack(Warp &w, const Op &op, uint32_t mask) {
+template <class Whole, class Part>
+void pack(Warp &w, const Op &op, uint32_t mask) {
   constexpr unsigned n = sizeof(Whole) / sizeof(Part);
   const Part *parts[n];
   for (unsigned i = 0; i < n; ++i)
@@ -37,19 +40,24 @@ template <class Whole, class Part> void pack(Warp &w, const Op &op, uint32_t mas
   });
 }
 
-template <class Whole, class Part> void unpack(Warp &w, const Op &op, uint32_t mask) {
+template <class Whole, class Part>
+void unpack(Warp &w, const Op &op, uint32_t mask) {
   constexpr unsigned n = sizeof(Whole) / sizeof(Part);
   const Whole *a = w.row<Whole>(op.a);
   for (unsigned i = 0; i < n; ++i)
-    setLanes(w.row<Part>(op.list[i]), mask, [=](unsigned l) { return Part(a[l] >> (i * 8 * sizeof(Part))); });
+    setLanes(w.row<Part>(op.list[i]), mask,
+             [=](unsigned l) { return Part(a[l] >> (i * 8 * sizeof(Part))); });
 }
 
 uint64_t nanoseconds() {
-  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::steady_clock::now().time_since_epoch())
+                      .count());
 }
 
 /// %clock and %globaltimer: time of the host. Only differences mean anything.
-template <class T, unsigned shift> void readClock(Warp &w, const Op &op, uint32_t mask) {
+template <class T, unsigned shift>
+void readClock(Warp &w, const Op &op, uint32_t mask) {
   T value = T(nanoseconds() >> shift);
   setLanes(w.row<T>(op.d), mask, [=](unsigned) { return value; });
 }
@@ -83,7 +91,9 @@ bool decodeVector(Decoder &d, Type type, const Operand &vector, bool packs) {
       continue;
     std::vector<uint32_t> rows;
     for (const Operand &element : vector.elements)
-      rows.push_back(packs ? d.source(element, form.part == 16 ? Type::B16 : Type::B32) : d.destination(element, form.part));
+      rows.push_back(
+          packs ? d.source(element, form.part == 16 ? Type::B16 : Type::B32)
+                : d.destination(element, form.part));
     uint32_t other = packs ? d.destination(0, whole) : d.source(1, type);
     const uint32_t *list = d.list(rows);
     Op &op = d.emit(packs ? form.pack : form.unpack);
@@ -121,7 +131,9 @@ bool ptxsim::decodeMov(Decoder &d) {
     return true;
   }
   uint32_t a = d.source(1, type);
-  Op &op = d.emit(bitsOf(type) == 16 ? copy<uint16_t> : bitsOf(type) == 32 ? copy<uint32_t> : copy<uint64_t>);
+  Op &op = d.emit(bitsOf(type) == 16   ? copy<uint16_t>
+                  : bitsOf(type) == 32 ? copy<uint32_t>
+                                       : copy<uint64_t>);
   op.d = destination, op.a = a;
   return true;
 }

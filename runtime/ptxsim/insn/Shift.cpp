@@ -1,4 +1,5 @@
-// shl, shr, shf. Amounts are 32-bit unsigned whatever the type; beyond the width they count as the width.
+// shl, shr, shf. Amounts are 32-bit unsigned whatever the type; beyond the
+// width they count as the width.
 
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
@@ -10,8 +11,12 @@ using namespace ptxsim;
 namespace {
 
 struct Shl {
-  template <class T> T operator()(T a, uint32_t b) const { return b >= 8 * sizeof(T) ? T(0) : T(uint64_t(a) << b); }
-  uint32_t operator()(uint32_t a, uint32_t b) const { return b >= 32 ? 0 : a << b; }
+  template <class T> T operator()(T a, uint32_t b) const {
+    return b >= 8 * sizeof(T) ? T(0) : T(uint64_t(a) << b);
+  }
+  uint32_t operator()(uint32_t a, uint32_t b) const {
+    return b >= 32 ? 0 : a << b;
+  }
 };
 struct Shr {
   template <class T> T operator()(T a, uint32_t b) const {
@@ -22,7 +27,9 @@ struct Shr {
   }
 };
 
-template <class T, class F> void shift(Warp &w, const Op &op, uint32_t mask) { binary<T, T, uint32_t, F>(w, op, mask); }
+template <class T, class F> void shift(Warp &w, const Op &op, uint32_t mask) {
+  binary<T, T, uint32_t, F>(w, op, mask);
+}
 
 /// The 64 bits c:b... as ISA: a is the low word, b the high one.
 template <bool Left, bool Wrap> struct Funnel {
@@ -32,8 +39,10 @@ template <bool Left, bool Wrap> struct Funnel {
     return Left ? uint32_t(both << n >> 32) : uint32_t(both >> n);
   }
 };
-template <bool Left, bool Wrap> void funnel(Warp &w, const Op &op, uint32_t mask) {
-  ternary<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<Left, Wrap>>(w, op, mask);
+template <bool Left, bool Wrap>
+void funnel(Warp &w, const Op &op, uint32_t mask) {
+  ternary<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<Left, Wrap>>(w, op,
+                                                                      mask);
 }
 
 Handler shiftHandler(bool left, Type type) {
@@ -69,21 +78,25 @@ bool ptxsim::decodeShift(Decoder &d) {
   if (!fn || !d.done())
     return false;
   d.expect(3);
-  uint32_t destination = d.destination(0, bitsOf(type)), a = d.source(1, type), b = d.source(2, Type::U32);
+  uint32_t destination = d.destination(0, bitsOf(type)), a = d.source(1, type),
+           b = d.source(2, Type::U32);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = b;
   return true;
 }
 
 bool ptxsim::decodeFunnelShift(Decoder &d) {
-  int direction = d.takeOneOf({"l", "r"}), mode = d.takeOneOf({"wrap", "clamp"});
+  int direction = d.takeOneOf({"l", "r"}),
+      mode = d.takeOneOf({"wrap", "clamp"});
   if (d.takeType() != Type::B32 || direction < 0 || mode < 0 || !d.done())
     return false;
   d.expect(4);
-  uint32_t destination = d.destination(0, 32), a = d.source(1, Type::B32), b = d.source(2, Type::B32), c = d.source(3, Type::U32);
-  Op &op = d.emit(direction == 0 ? mode == 0 ? funnel<true, true> : funnel<true, false>
-                  : mode == 0    ? funnel<false, true>
-                                 : funnel<false, false>);
+  uint32_t destination = d.destination(0, 32), a = d.source(1, Type::B32),
+           b = d.source(2, Type::B32), c = d.source(3, Type::U32);
+  Op &op = d.emit(direction == 0
+                      ? mode == 0 ? funnel<true, true> : funnel<true, false>
+                  : mode == 0 ? funnel<false, true>
+                              : funnel<false, false>);
   op.d = destination, op.a = a, op.b = b, op.c = c;
   return true;
 }

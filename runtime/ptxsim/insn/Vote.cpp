@@ -1,4 +1,5 @@
-// Warp-wide agreement: vote.sync, match.sync, redux.sync, activemask, elect.sync.
+// Warp-wide agreement: vote.sync, match.sync, redux.sync, activemask,
+// elect.sync.
 
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
@@ -10,7 +11,8 @@ using namespace ptxsim;
 namespace {
 
 /// Calls f(group) for the sets of lanes of mask that have the same membermask.
-template <class F> void forGroups(Warp &w, uint32_t members, uint32_t mask, F f) {
+template <class F>
+void forGroups(Warp &w, uint32_t members, uint32_t mask, F f) {
   const uint32_t *m = w.row<uint32_t>(members);
   for (uint32_t rest = mask; rest;) {
     const uint32_t value = m[std::countr_zero(rest)];
@@ -21,7 +23,9 @@ template <class F> void forGroups(Warp &w, uint32_t members, uint32_t mask, F f)
   }
 }
 
-void setWord(Warp &w, uint32_t row, uint32_t mask, bool value) { w.word(row) = value ? w.word(row) | mask : w.word(row) & ~mask; }
+void setWord(Warp &w, uint32_t row, uint32_t mask, bool value) {
+  w.word(row) = value ? w.word(row) | mask : w.word(row) & ~mask;
+}
 
 enum class Vote : uint8_t { All, Any, Uni, Ballot };
 
@@ -55,7 +59,9 @@ template <class T, bool All> void match(Warp &w, const Op &op, uint32_t mask) {
   forGroups(w, op.b, mask, [&](uint32_t group) {
     if (All) {
       bool same = true;
-      forLanes(group, [&](unsigned l) { same &= values[l] == values[std::countr_zero(group)]; });
+      forLanes(group, [&](unsigned l) {
+        same &= values[l] == values[std::countr_zero(group)];
+      });
       forLanes(group, [&](unsigned l) { d[l] = same ? group : 0; });
       if (op.imm)
         setWord(w, op.e, group, same);
@@ -63,14 +69,18 @@ template <class T, bool All> void match(Warp &w, const Op &op, uint32_t mask) {
     }
     forLanes(group, [&](unsigned l) {
       uint32_t same = 0;
-      forLanes(group, [&](unsigned k) { same |= uint32_t(values[k] == values[l]) << k; });
+      forLanes(group, [&](unsigned k) {
+        same |= uint32_t(values[k] == values[l]) << k;
+      });
       d[l] = same;
     });
   });
 }
 
 struct RedAdd {
-  template <class T> T operator()(T a, T b) const { return T(uint32_t(a) + uint32_t(b)); }
+  template <class T> T operator()(T a, T b) const {
+    return T(uint32_t(a) + uint32_t(b));
+  }
 };
 struct RedMin {
   template <class T> T operator()(T a, T b) const { return std::min(a, b); }
@@ -94,7 +104,8 @@ template <class T, class F> void redux(Warp &w, const Op &op, uint32_t mask) {
   const T *a = w.row<T>(op.a);
   forGroups(w, op.b, mask, [&](uint32_t group) {
     T value = a[std::countr_zero(group)];
-    forLanes(group & (group - 1), [&](unsigned l) { value = F()(value, a[l]); });
+    forLanes(group & (group - 1),
+             [&](unsigned l) { value = F()(value, a[l]); });
     setLanes(w.row<T>(op.d), group, [=](unsigned) { return value; });
   });
 }
@@ -121,13 +132,16 @@ bool ptxsim::decodeVote(Decoder &d) {
   bool sync = d.take("sync");
   int mode = d.takeOneOf({"all", "any", "uni", "ballot"});
   Type type = d.takeType();
-  if (!sync || mode < 0 || type != (mode == 3 ? Type::B32 : Type::Pred) || !d.done())
+  if (!sync || mode < 0 || type != (mode == 3 ? Type::B32 : Type::Pred) ||
+      !d.done())
     return false;
   d.expect(3);
-  uint32_t destination = mode == 3 ? d.destination(0, 32) : d.predicateDestination(d[0]);
+  uint32_t destination =
+      mode == 3 ? d.destination(0, 32) : d.predicateDestination(d[0]);
   PredicateSource p = d.predicateSource(d[1]);
   uint32_t members = d.source(2, Type::B32);
-  static const Handler handlers[] = {vote<Vote::All>, vote<Vote::Any>, vote<Vote::Uni>, vote<Vote::Ballot>};
+  static const Handler handlers[] = {vote<Vote::All>, vote<Vote::Any>,
+                                     vote<Vote::Uni>, vote<Vote::Ballot>};
   Op &op = d.emit(handlers[mode]);
   op.d = destination, op.a = p.row, op.imm = p.flip, op.b = members;
   op.flags = Control;
@@ -138,14 +152,18 @@ bool ptxsim::decodeMatch(Decoder &d) {
   bool sync = d.take("sync");
   int mode = d.takeOneOf({"any", "all"});
   Type type = d.takeType();
-  if (!sync || mode < 0 || (type != Type::B32 && type != Type::B64) || !d.done())
+  if (!sync || mode < 0 || (type != Type::B32 && type != Type::B64) ||
+      !d.done())
     return false;
   d.expect(3);
   const bool pair = mode == 1 && d[0].kind == Operand::Pair;
-  uint32_t destination = d.destination(pair ? d[0].elements[0] : d[0], 32), predicate = pair ? d.predicateDestination(d[0].elements[1]) : 0;
+  uint32_t destination = d.destination(pair ? d[0].elements[0] : d[0], 32),
+           predicate = pair ? d.predicateDestination(d[0].elements[1]) : 0;
   uint32_t a = d.source(1, type), members = d.source(2, Type::B32);
   const bool wide = type == Type::B64;
-  Op &op = d.emit(mode ? wide ? match<uint64_t, true> : match<uint32_t, true> : wide ? match<uint64_t, false> : match<uint32_t, false>);
+  Op &op = d.emit(mode   ? wide ? match<uint64_t, true> : match<uint32_t, true>
+                  : wide ? match<uint64_t, false>
+                         : match<uint32_t, false>);
   op.d = destination, op.e = predicate, op.imm = pair, op.a = a, op.b = members;
   op.flags = Control;
   return true;
@@ -159,15 +177,22 @@ bool ptxsim::decodeRedux(Decoder &d) {
     return false;
   Handler fn = nullptr;
   if (operation < 3 && type == Type::U32)
-    fn = operation == 0 ? redux<uint32_t, RedAdd> : operation == 1 ? redux<uint32_t, RedMin> : redux<uint32_t, RedMax>;
+    fn = operation == 0   ? redux<uint32_t, RedAdd>
+         : operation == 1 ? redux<uint32_t, RedMin>
+                          : redux<uint32_t, RedMax>;
   else if (operation < 3 && type == Type::S32)
-    fn = operation == 0 ? redux<int32_t, RedAdd> : operation == 1 ? redux<int32_t, RedMin> : redux<int32_t, RedMax>;
+    fn = operation == 0   ? redux<int32_t, RedAdd>
+         : operation == 1 ? redux<int32_t, RedMin>
+                          : redux<int32_t, RedMax>;
   else if (operation >= 3 && type == Type::B32)
-    fn = operation == 3 ? redux<uint32_t, RedAnd> : operation == 4 ? redux<uint32_t, RedOr> : redux<uint32_t, RedXor>;
+    fn = operation == 3   ? redux<uint32_t, RedAnd>
+         : operation == 4 ? redux<uint32_t, RedOr>
+                          : redux<uint32_t, RedXor>;
   if (!fn)
     return false;
   d.expect(3);
-  uint32_t destination = d.destination(0, 32), a = d.source(1, type), members = d.source(2, Type::B32);
+  uint32_t destination = d.destination(0, 32), a = d.source(1, type),
+           members = d.source(2, Type::B32);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = members;
   op.flags = Control;
@@ -189,7 +214,8 @@ bool ptxsim::decodeElect(Decoder &d) {
   d.expect(2);
   if (d[0].kind != Operand::Pair)
     d.error("expected d|p as destination");
-  uint32_t destination = d.destination(d[0].elements[0], 32), predicate = d.predicateDestination(d[0].elements[1]);
+  uint32_t destination = d.destination(d[0].elements[0], 32),
+           predicate = d.predicateDestination(d[0].elements[1]);
   uint32_t members = d.source(1, Type::B32);
   Op &op = d.emit(elect);
   op.d = destination, op.e = predicate, op.b = members;
