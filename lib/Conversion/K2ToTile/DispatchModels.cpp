@@ -58,12 +58,10 @@ struct DispatchModel
     tile::StoreScalarOp::create(body, body.addi(start, count), starts,
                                 ValueRange(body.i32(pairs.experts)));
 
-    Value tokenOfRow =
-        context.getI32Array("token_of_row",
-                            context.expr(plan::ExprKind::Mul, context.tokens(),
-                                         context.expr(pairs.slots)),
-                            write);
-    Value rowOf = context.getI32Array("row_of", padded, write);
+    plan::ExprAttr rows = context.expr(plan::ExprKind::Mul, context.tokens(),
+                                       context.expr(pairs.slots));
+    Value tokenOfRow = context.getI32Array("token_of_row", rows, write);
+    Value rowOf = context.getI32Array("row_of", rows, write);
     emitRows(e, pairs, start, tokenOfRow, rowOf);
     context.setStored(op.getRouting());
     return success();
@@ -136,8 +134,11 @@ private:
           Value token = e.divi(position, e.i32(shape, pairs.stride));
           tile::ScatterOp::create(e, token, tokenOfRow, ValueRange(),
                                   e.select(own, row, none));
+          // row_of is [T, k] without padding.
+          Value slot = e.remi(position, e.i32(shape, pairs.stride));
+          Value pair = e.addi(e.muli(token, e.i32(shape, pairs.slots)), slot);
           tile::ScatterOp::create(e, row, rowOf, ValueRange(),
-                                  e.select(own, position, none));
+                                  e.select(own, pair, none));
           Value found = e.extract(e.reduce(tile::ReduceKind::Add, flags, 0));
           scf::YieldOp::create(e, e.addi(state[0], found));
         });
