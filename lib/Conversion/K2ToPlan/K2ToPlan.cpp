@@ -129,11 +129,8 @@ std::optional<BufferInfo> Converter::reserved(StringRef name) {
     return routing({number(experts + 1)});
   if (name == "token_of_row")
     return routing({rows});
-  if (name == "row_of") // laid out as the ids are
-    return BufferInfo{i32,
-                      {T, number(slots)},
-                      plan::paddedRowStride(slots, i32),
-                      plan::BufferClass::Step};
+  if (name == "row_of")
+    return routing({T, number(slots)});
   // Every non-empty expert can end in a partial tile.
   if (name == "expert_work")
     return BufferInfo{
