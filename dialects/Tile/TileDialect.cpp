@@ -20,5 +20,9 @@ void TileDialect::initialize() {
       >();
 }
 
+Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
 #define GET_OP_CLASSES
 #include "dialects/Tile/TileOps.cpp.inc"

@@ -83,6 +83,15 @@ static LogicalResult convertKernel(gpu::GPUModuleOp module, KernelState &state) 
   Patterns patterns{set, types, state};
   populatePatterns(patterns);
   scf::populateSCFStructuralTypeConversionsAndLegality(types, set, target);
+  // A pattern that refuses says why; the framework's own remark after that only repeats that it failed.
+  bool explained = false;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+      return failure();
+    bool repeats = explained && StringRef(diagnostic.str()).starts_with("failed to legalize operation");
+    explained = true;
+    return success(repeats);
+  });
   return applyFullConversion(module, target, std::move(set));
 }
 
