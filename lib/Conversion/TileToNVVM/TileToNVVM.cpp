@@ -29,7 +29,7 @@ static LogicalResult verifyLayouts(tile::KernelOp kernel) {
       auto layout = dyn_cast_or_null<tile::LinearAttr>(tensor.getEncoding());
       if (!layout)
         return op->emitError("expected every tile to have a layout, but got ") << type;
-      if (layout.getNumWarps() != kernel.getNumWarps())
+      if (layout.getNumWarps() != static_cast<int64_t>(kernel.getNumWarps()))
         return op->emitError("expected layouts over the kernel's ") << kernel.getNumWarps() << " warps, but got " << type;
       return success();
     };
