@@ -118,6 +118,39 @@ SharedMap SharedMap::transposed() const {
                    strides[0], swizzleMode);
 }
 
+std::optional<SharedMap> SharedMap::box(int64_t rows, int64_t cols,
+                                        std::string *why) const {
+  std::array<int64_t, 2> size = {rows, cols};
+  std::array<std::vector<uint64_t>, 2> bits;
+  std::array<uint64_t, 2> repeats{};
+  for (unsigned d = 0; d < 2; ++d) {
+    unsigned mine = maps[d].size(),
+             wanted = log2Exact(size[d] / oddPart(size[d]));
+    // The image of bit i, continued into the repeats.
+    auto image = [&](unsigned i) {
+      return i < mine ? maps[d][i] : strides[d] << (i - mine);
+    };
+    bool legal = wanted <= mine || isPowerOfTwo(strides[d]);
+    for (unsigned i = 0; i < wanted; ++i)
+      bits[d].push_back(image(i));
+    if (oddPart(size[d]) > 1) {
+      // Repeats are added: the bits above must be equally spaced.
+      repeats[d] = image(wanted);
+      for (unsigned i = wanted; i <= mine; ++i)
+        legal &= (i == mine && oddPart(extents[d]) == 1) ||
+                 image(i) == repeats[d] << (i - wanted);
+      legal &= repeats[d] % alignment() == 0;
+    }
+    if (!legal) {
+      if (why)
+        *why = "the box does not follow the buffer's bits";
+      return std::nullopt;
+    }
+  }
+  return SharedMap(rows, cols, elem, bits[0], bits[1], repeats[0], repeats[1],
+                   swizzleMode);
+}
+
 PackedBases SharedMap::after(const LinearLayout &layout) const {
   assert(layout.rank() == 2 && "shared buffers are read as matrices");
   PackedBases out;

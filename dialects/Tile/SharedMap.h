@@ -66,6 +66,10 @@ public:
   }
   /// The same bytes read as (col, row).
   SharedMap transposed() const;
+  /// A box at the origin as a map of its own. Nullopt and a reason if its bits
+  /// are not those of this map, continued by the repeats.
+  std::optional<SharedMap> box(int64_t rows, int64_t cols,
+                               std::string *why = nullptr) const;
   /// This map after a register layout: byte offsets of the layout's bases.
   PackedBases after(const LinearLayout &layout) const;
 

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace k2c::tile_to_nvvm {
 
@@ -22,6 +23,8 @@ struct KernelState {
   /// The largest request so far.
   uint64_t scratchBytes = 0;
   bool usesShared = false;
+  /// Reads of shared memory that dots make themselves (FusedReads.h).
+  llvm::DenseSet<mlir::Operation *> fusedReads;
 
   /// Scratch of at least `bytes`. Its users bracket it: barrier, write, barrier, read.
   mlir::Value scratch(mlir::ImplicitLocOpBuilder &b, uint64_t bytes);
@@ -88,6 +91,10 @@ void populateReducePatterns(Patterns &patterns);
 void populateArgMaxPatterns(Patterns &patterns);
 void populateScanPatterns(Patterns &patterns);
 void populateConvertLayoutPatterns(Patterns &patterns);
+void populateSharedAccessPatterns(Patterns &patterns);
+void populateCopyAsyncPatterns(Patterns &patterns);
+void populateDotPatterns(Patterns &patterns);
+void populateWidenPatterns(Patterns &patterns);
 
 /// A pattern that knows its kernel.
 template <typename Op> class TilePattern : public mlir::OpConversionPattern<Op> {

@@ -18,8 +18,8 @@ Thread Thread::get(ImplicitLocOpBuilder &b, int64_t numWarps) {
 ThreadCoordinates::ThreadCoordinates(ImplicitLocOpBuilder &b, const LinearLayout &layout, int64_t numWarps)
     : b(b), map(layout), self(Thread::get(b, numWarps)) {}
 
-/// XOR of `images[i]` over the set bits i of `index`. Runs of bits whose images are consecutive powers of two move together.
-static Value linearImage(ImplicitLocOpBuilder &b, Value index, ArrayRef<int64_t> images) {
+/// Runs of bits whose images are consecutive powers of two move together.
+Value k2c::tile_to_nvvm::linearImage(ImplicitLocOpBuilder &b, Value index, ArrayRef<int64_t> images) {
   Value result;
   int64_t used = 0;
   auto append = [&](Value term, int64_t mask) {

@@ -15,6 +15,9 @@ struct Thread {
   static Thread get(mlir::ImplicitLocOpBuilder &b, int64_t numWarps);
 };
 
+/// XOR of `images[i]` over the set bits i of the i32 `index`; null if all images are 0.
+mlir::Value linearImage(mlir::ImplicitLocOpBuilder &b, mlir::Value index, llvm::ArrayRef<int64_t> images);
+
 /// Coordinates of a layout's registers. A coordinate is the XOR of a part that depends on the thread and a constant of the register,
 /// plus the register's repeat; where the bits do not meet the XOR is an addition and the constant can move into an address.
 class ThreadCoordinates {

@@ -1,6 +1,7 @@
 // The driver: checks the schedule, makes one gpu.module per kernel and runs the patterns of all families on it.
 #include "k2c/Conversion/TileToNVVM/Passes.h"
 
+#include "lib/Conversion/TileToNVVM/FusedReads.h"
 #include "lib/Conversion/TileToNVVM/Lowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -70,6 +71,10 @@ static void populatePatterns(Patterns &patterns) {
   populateArgMaxPatterns(patterns);
   populateScanPatterns(patterns);
   populateConvertLayoutPatterns(patterns);
+  populateSharedAccessPatterns(patterns);
+  populateCopyAsyncPatterns(patterns);
+  populateDotPatterns(patterns);
+  populateWidenPatterns(patterns);
 }
 
 static LogicalResult convertKernel(gpu::GPUModuleOp module, KernelState &state) {
@@ -116,6 +121,7 @@ struct ConvertTileToNVVM : k2c::impl::ConvertTileToNVVMPassBase<ConvertTileToNVV
       KernelState state;
       state.numWarps = kernel.getNumWarps();
       state.scratchBase = *end;
+      collectFusedReads(kernel, state);
 
       builder.setInsertionPoint(kernel);
       auto module = gpu::GPUModuleOp::create(builder, kernel.getLoc(), kernel.getSymName(), builder.getArrayAttr({target}));
