@@ -1,4 +1,5 @@
-// The named layouts and shared maps of Inputs/layout_vectors.json, made by our constructors.
+// The named layouts and shared maps of Inputs/layout_vectors.json, made by our
+// constructors.
 #ifndef K2C_TEST_UNIT_LAYOUT_CATALOGUE_H
 #define K2C_TEST_UNIT_LAYOUT_CATALOGUE_H
 
@@ -14,8 +15,10 @@ const std::map<std::string, LinearLayout> &layouts();
 const std::map<std::string, SharedMap> &sharedMaps();
 
 /// Shorthand for `SharedMap::panels`, which must succeed.
-SharedMap panels(int64_t rows, int64_t cols, unsigned elem, unsigned swizzle, unsigned span = 0);
-LinearLayout mma16(MmaOperand operand, int64_t rows, int64_t cols, std::vector<WarpBit> warps = {});
+SharedMap panels(int64_t rows, int64_t cols, unsigned elem, unsigned swizzle,
+                 unsigned span = 0);
+LinearLayout mma16(MmaOperand operand, int64_t rows, int64_t cols,
+                   std::vector<WarpBit> warps = {});
 
 } // namespace k2c::tile::test
 

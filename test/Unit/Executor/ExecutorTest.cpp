@@ -1,0 +1,169 @@
+//===- ExecutorTest.cpp - What is launched with which arguments -----------===//
+#include "runtime/Executor/Executor.h"
+#include "runtime/Checkpoint/SafetensorsWriter.h"
+#include "test/Unit/Checkpoint/TestFiles.h"
+#include "test/Unit/Device/FakeDriver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace k2rt;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+/// The tiny artifact on a device that records launches.
+class ExecutorTest : public testing::Test {
+protected:
+  ExecutorTest()
+      : artifact_(
+            Artifact::open(K2C_SOURCE_DIR "/test/Runtime/Inputs/tiny.art")) {
+    auto writer = SafetensorsWriter::create(dir_.path("model.safetensors"));
+    auto declare = [&](const std::string &name, DType dtype,
+                       std::vector<int64_t> shape) {
+      EXPECT_TRUE(writer->declare(name, dtype, std::move(shape)).ok());
+    };
+    declare("model.embed_tokens.weight", DType::BF16, {10, 6});
+    declare("lm_head.weight", DType::BF16, {10, 6});
+    for (int layer : {0, 1})
+      declare("model.layers." + std::to_string(layer) + ".w", DType::F32, {6});
+    for (int e = 0; e < 4; ++e)
+      declare("model.layers.1.mlp.experts." + std::to_string(e) + ".weight",
+              DType::BF16, {1, 6});
+    EXPECT_TRUE(writer->commit().ok());
+  }
+
+  void start(const char *entry, std::vector<int64_t> capacities) {
+    auto executor = Executor::create(*artifact_, entry, device_);
+    ASSERT_TRUE(executor) << executor.status().message();
+    executor_ = std::move(*executor);
+    auto checkpoint = Checkpoint::open(dir_.str());
+    ASSERT_TRUE(checkpoint);
+    Status status = executor_->bindWeights(*checkpoint);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(executor_->openCache(capacities).ok());
+  }
+
+  StepRequest ids(std::vector<int64_t> lengths) {
+    StepRequest request;
+    request.lengths = lengths;
+    for (int64_t length : lengths)
+      for (int64_t i = 0; i < length; ++i) {
+        request.tokenIds.push_back(1);
+        request.positions.push_back(static_cast<int32_t>(i));
+      }
+    return request;
+  }
+
+  std::vector<std::string> launched() {
+    std::vector<std::string> names;
+    for (const FakeDriver::Launch &launch : fake_.launches)
+      names.push_back(launch.entry);
+    return names;
+  }
+
+  ScratchFolder dir_;
+  Expected<Artifact> artifact_;
+  FakeDriver fake_;
+  Device device_{fake_.table()};
+  std::unique_ptr<Executor> executor_;
+};
+
+TEST_F(ExecutorTest, RunsLayersInOrder) {
+  start("model", {3, 4});
+  ASSERT_TRUE(executor_->step(ids({1, 2})).ok());
+  EXPECT_THAT(launched(), ElementsAre("embed", "append", "attend", "append",
+                                      "attend", "route", "experts", "logits"));
+  EXPECT_EQ(fake_.launches[0].config.grid[0], 3u);
+  EXPECT_EQ(fake_.launches[0].config.block[0], 32u);
+  EXPECT_EQ(executor_->stepStats()[0].launches, 8u);
+  EXPECT_EQ(executor_->stepStats()[0].tokens, 3);
+  EXPECT_EQ(executor_->kernelStats()[1].launches, 2u);
+}
+
+TEST_F(ExecutorTest, BindsArraysLayersAndIntegers) {
+  start("model", {3, 4});
+  ASSERT_TRUE(executor_->step(ids({2, 1})).ok());
+  fake_.launches.clear();
+  fake_.paramsOfLaunch = 5; // the fewest arguments of any kernel
+  ASSERT_TRUE(executor_->step(ids({1, 3})).ok());
+  const auto &attend0 = fake_.launches[2], &attend1 = fake_.launches[4];
+  // Two tiles of two rows for the second sequence, one for the first.
+  EXPECT_EQ(attend0.config.grid[0], 3u);
+  EXPECT_EQ(static_cast<int32_t>(attend0.params[1]), 4); // T
+  EXPECT_EQ(static_cast<int32_t>(attend0.params[4]), 2); // P
+  EXPECT_NE(attend0.params[2], attend1.params[2]);       // w of its layer
+  // The cache of layer 1 is P pages of 4 rows of 8 bf16 behind that of layer 0.
+  EXPECT_EQ(attend1.params[3] - attend0.params[3], 2u * 4 * 8 * 2);
+}
+
+TEST_F(ExecutorTest, NoTokensNoLaunch) {
+  start("model", {0, 0});
+  ASSERT_TRUE(executor_->step(ids({0, 0})).ok());
+  EXPECT_TRUE(fake_.launches.empty());
+  EXPECT_EQ(executor_->stepStats()[0].tokens, 0);
+}
+
+TEST_F(ExecutorTest, TheStackNeedsNeitherEmbeddingNorHead) {
+  dir_.write("model.safetensors.index.json", R"({"weight_map":{
+    "model.layers.0.w":"model.safetensors","model.layers.1.w":"model.safetensors",
+    "model.layers.1.mlp.experts.0.weight":"model.safetensors",
+    "model.layers.1.mlp.experts.1.weight":"model.safetensors",
+    "model.layers.1.mlp.experts.2.weight":"model.safetensors",
+    "model.layers.1.mlp.experts.3.weight":"model.safetensors"}})");
+  start("stack", {1});
+  StepRequest request;
+  request.lengths = {1};
+  request.positions = {0};
+  request.x0 = {1, 2, 3, 4, 5, 6};
+  ASSERT_TRUE(executor_->step(request).ok());
+  auto x = executor_->read("x");
+  ASSERT_TRUE(x);
+  EXPECT_EQ(x->shape, (std::vector<int64_t>{1, 6}));
+  std::vector<uint16_t> values(6);
+  std::memcpy(values.data(), x->bytes.data(), 12);
+  EXPECT_THAT(values, ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(executor_->read("logits").status().message(),
+              HasSubstr("expected a buffer 'logits' in the entry"));
+}
+
+TEST_F(ExecutorTest, TracesEveryLayer) {
+  start("model", {2});
+  std::vector<std::string> seen;
+  Status status = executor_->step(
+      ids({2}), [&](const TracePoint &point, const HostArray &value) {
+        seen.push_back(point.name + "@" + std::to_string(point.layer) + " " +
+                       shapeString(value.shape));
+        return Status();
+      });
+  ASSERT_TRUE(status.ok());
+  EXPECT_THAT(seen,
+              ElementsAre("x@0 [2, 6]", "x@1 [2, 6]", "router.ids@1 [2, 2]",
+                          "router.weights@1 [2, 2]", "x@2 [2, 6]"));
+  auto points = executor_->tracePoints();
+  ASSERT_TRUE(points);
+  EXPECT_EQ(points->size(), seen.size());
+}
+
+TEST_F(ExecutorTest, AFaultNamesKernelAndLayerAndEndsTheRun) {
+  start("model", {4});
+  fake_.failLaunch = 4;
+  Status status = executor_->step(ids({1}));
+  EXPECT_EQ(status.code(), StatusCode::Device);
+  EXPECT_THAT(status.message(),
+              HasSubstr("layer 1: kernel 'attend': launch: it broke"));
+  EXPECT_THAT(executor_->step(ids({1})).message(),
+              HasSubstr("expected no step after one that failed"));
+}
+
+TEST_F(ExecutorTest, ARefusedRequestDoesNotEndTheRun) {
+  start("model", {1});
+  EXPECT_EQ(executor_->step(ids({2})).code(), StatusCode::Input);
+  EXPECT_TRUE(executor_->step(ids({1})).ok());
+}
+
+TEST_F(ExecutorTest, UnknownEntriesAreNamed) {
+  EXPECT_THAT(Executor::create(*artifact_, "other", device_).status().message(),
+              HasSubstr("expected an entry 'other', but got none"));
+}
+} // namespace
