@@ -54,9 +54,18 @@ static int run(StringRef program, ArrayRef<std::string> arguments,
 /// The Python package keeps it in nvidia/cu13/bin of a site-packages folder.
 static std::vector<std::string> pythonPlaces() {
   std::vector<std::string> roots;
-  for (const char *variable : {"VIRTUAL_ENV", "K2C_CHECK_VENV"})
-    if (auto folder = sys::Process::GetEnv(variable))
-      roots.push_back(*folder);
+  if (auto folder = sys::Process::GetEnv("VIRTUAL_ENV"))
+    roots.push_back(*folder);
+  // Where scripts/bootstrap.sh puts the package.
+  SmallString<128> cache;
+  if (auto xdg = sys::Process::GetEnv("XDG_CACHE_HOME"); xdg && !xdg->empty())
+    cache = *xdg;
+  else if (sys::path::home_directory(cache))
+    sys::path::append(cache, ".cache");
+  if (!cache.empty()) {
+    sys::path::append(cache, "k2c", "venv");
+    roots.push_back(cache.str().str());
+  }
   if (auto python = sys::findProgramByName("python3")) {
     SmallString<128> root = sys::path::parent_path(*python);
     roots.push_back(sys::path::parent_path(root).str());
