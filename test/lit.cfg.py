@@ -19,7 +19,7 @@ cuda = os.environ.get("CUDA_HOME")
 if cuda:
     path.append(os.path.join(cuda, "bin"))
 config.environment["PATH"] = os.pathsep.join(path + [config.environment.get("PATH", "")])
-for name in ("CUDA_HOME", "K2C_PTXAS", "K2C_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+for name in ("K2C_GOLDEN", "CUDA_HOME", "K2C_PTXAS", "K2C_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -30,5 +30,7 @@ if config.k2c_has_compiler:
     config.available_features.add("compiler")
 else:
     config.excludes += ["Dialect", "Transforms", "Conversion", "Target", "Import", "Execution", "Reference"]
+if os.environ.get("K2C_GOLDEN"):
+    config.available_features.add("golden-folder")
 if os.environ.get("K2C_PTXAS") or shutil.which("ptxas", path=config.environment["PATH"]):
     config.available_features.add("ptxas")
