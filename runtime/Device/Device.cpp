@@ -106,8 +106,10 @@ Expected<FunctionHandle> Device::function(ModuleHandle module,
 
 Status Device::launch(FunctionHandle function, const LaunchConfig &config,
                       void **params) {
-  return check(table_.launchKernel(table_.self, function, &config, params),
-               "launch");
+  int code = table_.launchKernel(table_.self, function, &config, params);
+  // A fault says where it was by itself.
+  return code == 0 ? Status()
+                   : Status::device(table_.errorString(table_.self, code));
 }
 
 bool Device::takeCounters(LaunchCounters &counters) {

@@ -151,7 +151,7 @@ TEST_F(ExecutorTest, AFaultNamesKernelAndLayerAndEndsTheRun) {
   Status status = executor_->step(ids({1}));
   EXPECT_EQ(status.code(), StatusCode::Device);
   EXPECT_THAT(status.message(),
-              HasSubstr("layer 1: kernel 'attend': launch: it broke"));
+              HasSubstr("layer 1: kernel 'attend': it broke"));
   EXPECT_THAT(executor_->step(ids({1})).message(),
               HasSubstr("expected no step after one that failed"));
 }
