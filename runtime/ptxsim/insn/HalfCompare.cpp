@@ -158,7 +158,8 @@ bool ptxsim::decodeHalfSetp(Decoder &d) {
   bool combined = s.combine != Combine::None;
   d.expect(combined ? 4 : 3);
   // The second predicate of a pair belongs to the high half.
-  std::span<const Operand> to = d.elements(d[0]);
+  std::span<const Operand> to =
+      d[0].kind == Operand::Pair ? d[0].elements : d.elements(d[0]);
   if (to.size() == 2 && !s.pair)
     return false;
   uint32_t p = d.predicateDestination(to[0]);
