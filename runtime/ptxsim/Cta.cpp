@@ -96,6 +96,7 @@ void Cta::start(uint64_t linear) {
     w.pc = 0;
     w.stop = w.blocked = false;
     w.splits.clear();
+    w.copies.clear();
     w.spins = w.favour = 0;
   }
   for (Barrier &b : barriers)

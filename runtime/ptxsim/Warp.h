@@ -1,6 +1,7 @@
 #ifndef RUNTIME_PTXSIM_WARP_H
 #define RUNTIME_PTXSIM_WARP_H
 
+#include "runtime/ptxsim/AsyncCopies.h"
 #include "runtime/ptxsim/Op.h"
 #include "runtime/ptxsim/ptxsim.h"
 
@@ -106,6 +107,7 @@ public:
   bool blocked = false; ///< all splits wait
   unsigned index = 0;   ///< in the CTA
   Cta *cta = nullptr;
+  AsyncCopies copies; ///< cp.async under way
   const Function *function = nullptr;
   Counters *counters = nullptr; ///< of the host thread that runs the CTA
   std::vector<Split> splits;    ///< the splits that are not running

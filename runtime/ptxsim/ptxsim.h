@@ -71,6 +71,9 @@ struct DeviceOptions {
   Checks checks;
   bool poison =
       false; ///< allocate() fills with 0xff (NaN in every float format)
+  /// Bytes of cp.async arrive only at the wait that covers them, and reading
+  /// them earlier is an error; else they arrive at once.
+  bool lazyAsync = false;
   uint64_t instructionLimit =
       1ull
       << 38; ///< warp instructions of one CTA before it counts as hung; 0: none

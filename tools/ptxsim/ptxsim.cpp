@@ -221,7 +221,7 @@ int runKernel(Device &device, const Module &module, const std::string &entry,
 
 int main(int argc, char **argv) {
   CLI::App app{"Executes PTX on the CPU, with checks"};
-  std::string file, entry, grid = "1", block = "32";
+  std::string file, entry, grid = "1", block = "32", async = "eager";
   std::vector<std::string> args;
   bool doList = false;
   uint32_t shared = 0;
@@ -233,6 +233,10 @@ int main(int argc, char **argv) {
   app.add_option("--block", block, "X[,Y[,Z]] threads of a CTA");
   app.add_option("--shared", shared, "bytes of dynamic shared memory");
   app.add_option("--threads", options.threads, "host threads (0: all cores)");
+  app.add_option("--async", async,
+                 "when the bytes of cp.async arrive: eager, or lazy: only at "
+                 "the wait for them")
+      ->check(CLI::IsMember({"eager", "lazy"}));
   app.add_option("--arg", args,
                  "a parameter: i32:5, f32:[64xzero], i32:[8xiota], "
                  "f32:[1,2,3]; buffers are printed at the end")
@@ -250,6 +254,7 @@ int main(int argc, char **argv) {
       throw UsageError{fmt::format("{}: cannot be read", file)};
     std::string text((std::istreambuf_iterator<char>(in)),
                      std::istreambuf_iterator<char>());
+    options.lazyAsync = async == "lazy";
     Device device(options);
     auto module = device.loadModule(std::move(text), file);
     if (!module)

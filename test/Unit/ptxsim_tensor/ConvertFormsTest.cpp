@@ -68,13 +68,13 @@ TEST(CvtForms, EveryFormThatPtxasRefusesIsRefused) {
   std::set<std::string> accepted;
   for (const std::string &form : acceptedForms())
     accepted.insert(form);
-  const char *types[] = {"u8",  "u16",    "u32",   "u64",    "s8",    "s16",
-                         "s32", "s64",    "f16",   "bf16",   "f32",   "f64",
+  const char *types[] = {"u8",    "u16",    "u32",  "u64",    "s8",    "s16",
+                         "s32",   "s64",    "f16",  "bf16",   "f32",   "f64",
                          "f16x2", "bf16x2", "tf32", "e4m3x2", "e5m2x2"};
-  const char *roundings[] = {"",    ".rn",  ".rz",  ".rm",  ".rp",
+  const char *roundings[] = {"",     ".rn",  ".rz",  ".rm",  ".rp",
                              ".rna", ".rni", ".rzi", ".rmi", ".rpi"};
-  const char *modifiers[] = {"",      ".ftz",       ".sat", ".ftz.sat",
-                             ".relu", ".satfinite", ".satfinite.relu"};
+  const char *modifiers[] = {
+      "", ".ftz", ".sat", ".ftz.sat", ".relu", ".satfinite", ".satfinite.relu"};
   size_t refused = 0;
   for (std::string to : types)
     for (std::string from : types)
@@ -146,7 +146,7 @@ Conversion conversionOf(const std::vector<std::string> &parts) {
       c.satfinite = true;
     else {
       c.integral = m.ends_with("i");
-      c.rounding = m == "rna"   ? Rounding::NearestAway
+      c.rounding = m == "rna"    ? Rounding::NearestAway
                    : m[1] == 'n' ? Rounding::NearestEven
                    : m[1] == 'z' ? Rounding::Zero
                    : m[1] == 'm' ? Rounding::Down
@@ -173,9 +173,8 @@ TEST(CvtForms, ScalarFormsComputeTheReference) {
     std::vector<uint64_t> in = patterns(c.from);
     std::vector<uint64_t> out =
         apply(form + " d, a;", registerBits(to), {{registerBits(from), in}});
-    uint64_t mask = registerBits(to) == 64
-                        ? ~0ull
-                        : (1ull << registerBits(to)) - 1;
+    uint64_t mask =
+        registerBits(to) == 64 ? ~0ull : (1ull << registerBits(to)) - 1;
     for (size_t i = 0; i < in.size(); ++i)
       ASSERT_EQ(out[i], convert(c, in[i]) & mask)
           << form << " of " << std::hex << in[i];
@@ -194,7 +193,8 @@ TEST(CvtForms, PairsComputeTheReferenceInBothHalves) {
     std::vector<uint64_t> in = patterns(c.from), other = in, out;
     std::shuffle(other.begin(), other.end(), std::mt19937(7));
     if (from == "f32") {
-      out = apply(form + " d, a, b;", registerBits(to), {{32, in}, {32, other}});
+      out =
+          apply(form + " d, a, b;", registerBits(to), {{32, in}, {32, other}});
     } else {
       unsigned fromBits = registerBits(from) / 2;
       std::vector<uint64_t> packed;

@@ -19,10 +19,10 @@ struct Samples {
   std::vector<uint64_t> a, b, c;
   explicit Samples(unsigned seed) {
     std::mt19937 random(seed);
-    const uint16_t specials[] = {0,      0x8000, 1,      0x8001, 0x3c00, 0xbc00,
-                                 0x3f80, 0xbf80, 0x7c00, 0xfc00, 0x7f80, 0xff80,
-                                 0x7e00, 0xffff, 0x7bff, 0x7f7f, 0x0400, 0x0080,
-                                 0x03ff, 0x007f};
+    const uint16_t specials[] = {0,      0x8000, 1,      0x8001, 0x3c00,
+                                 0xbc00, 0x3f80, 0xbf80, 0x7c00, 0xfc00,
+                                 0x7f80, 0xff80, 0x7e00, 0xffff, 0x7bff,
+                                 0x7f7f, 0x0400, 0x0080, 0x03ff, 0x007f};
     for (uint16_t x : specials)
       for (uint16_t y : specials)
         a.push_back(x), b.push_back(y),
@@ -56,8 +56,8 @@ std::vector<uint64_t> both(const std::string &op, const std::string &type,
   std::vector<uint64_t> d = apply(text + " d" + names + ";", 16, single);
   std::vector<uint64_t> d2 = apply(text + "x2 d" + names + ";", 32, pair);
   for (size_t j = 0; j < n; ++j)
-    EXPECT_EQ(d2[j], d[(j + 1) % n] << 16 | d[j]) << text << "x2 of element "
-                                                  << j;
+    EXPECT_EQ(d2[j], d[(j + 1) % n] << 16 | d[j])
+        << text << "x2 of element " << j;
   return d;
 }
 
@@ -105,8 +105,8 @@ template <class H> void checkArithmetic() {
   for (const Modifier &m : modifiers) {
     auto fma = both("fma.rn" + m.text, type, {s.a, s.b, s.c});
     for (size_t i = 0; i < s.a.size(); ++i)
-      ASSERT_EQ(fma[i], out(m, fmaHalf<H>(in(m, s.a[i]), in(m, s.b[i]),
-                                          in(m, s.c[i]))))
+      ASSERT_EQ(fma[i],
+                out(m, fmaHalf<H>(in(m, s.a[i]), in(m, s.b[i]), in(m, s.c[i]))))
           << m.text << i;
   }
 }
@@ -204,9 +204,9 @@ template <class H> void checkCompare() {
     std::vector<uint64_t> c;
     for (size_t i = 0; i < s.a.size(); ++i)
       c.push_back(i / 3 % 2);
-    auto combined = apply("setp." + name + ".xor." + typeOf<H>() +
-                              " d, a, b, !c;",
-                          1, {{16, s.a}, {16, s.b}, {1, c}});
+    auto combined =
+        apply("setp." + name + ".xor." + typeOf<H>() + " d, a, b, !c;", 1,
+              {{16, s.a}, {16, s.b}, {1, c}});
     auto set = apply("set." + name + ".u32." + typeOf<H>() + " d, a, b;", 32,
                      {{16, s.a}, {16, s.b}});
     auto setFloat = apply("set." + name + "." + typeOf<H>() + "." +
@@ -251,11 +251,11 @@ TEST(HalfForms, FormsThatDoNotExistAreRefused) {
        {"add.ftz.bf16 %h1, %h2, %h3;", "add.sat.bf16 %h1, %h2, %h3;",
         "add.rz.f16 %h1, %h2, %h3;", "add.relu.f16 %h1, %h2, %h3;",
         "fma.bf16 %h1, %h2, %h3, %h4;", "fma.rn.sat.bf16 %h1, %h2, %h3, %h4;",
-        "fma.rn.sat.relu.f16 %h1, %h2, %h3, %h4;",
-        "max.abs.f16 %h1, %h2, %h3;", "min.ftz.bf16 %h1, %h2, %h3;",
-        "ex2.approx.bf16 %h1, %h2;", "ex2.approx.ftz.f16 %h1, %h2;",
-        "tanh.approx.ftz.f16 %h1, %h2;", "setp.lo.f16 %p1, %h1, %h2;",
-        "set.lt.f32.f16 %f1, %h1, %h2;", "add.f16 %r1, %r2, %r3;"})
+        "fma.rn.sat.relu.f16 %h1, %h2, %h3, %h4;", "max.abs.f16 %h1, %h2, %h3;",
+        "min.ftz.bf16 %h1, %h2, %h3;", "ex2.approx.bf16 %h1, %h2;",
+        "ex2.approx.ftz.f16 %h1, %h2;", "tanh.approx.ftz.f16 %h1, %h2;",
+        "setp.lo.f16 %p1, %h1, %h2;", "set.lt.f32.f16 %f1, %h1, %h2;",
+        "add.f16 %r1, %r2, %r3;"})
     EXPECT_NE(loadError(text), "") << text;
 }
 

@@ -11,7 +11,7 @@ namespace {
 const char header[] = ".version 8.4\n.target sm_90a\n.address_size 64\n";
 }
 
-Kernel::Kernel(const std::string &ptx, ptxsim::DeviceOptions options)
+Program::Program(const std::string &ptx, ptxsim::DeviceOptions options)
     : device(options) {
   auto loaded = device.loadModule(ptx, "test.ptx");
   if (loaded)
@@ -20,7 +20,7 @@ Kernel::Kernel(const std::string &ptx, ptxsim::DeviceOptions options)
     error = loaded.message();
 }
 
-uint64_t Kernel::allocate(const void *data, size_t bytes, const char *name) {
+uint64_t Program::allocate(const void *data, size_t bytes, const char *name) {
   auto pointer = device.allocate(bytes, name);
   if (!pointer) {
     error = pointer.message();
@@ -31,12 +31,12 @@ uint64_t Kernel::allocate(const void *data, size_t bytes, const char *name) {
   return *pointer;
 }
 
-void Kernel::copyOut(void *data, uint64_t address, size_t bytes) {
+void Program::copyOut(void *data, uint64_t address, size_t bytes) {
   if (auto status = device.copyToHost(data, address, bytes); !status)
     error = status.message();
 }
 
-void Kernel::start(const char *name, ptxsim::Dim3 grid, ptxsim::Dim3 block,
+void Program::start(const char *name, ptxsim::Dim3 grid, ptxsim::Dim3 block,
                    const void *const *params) {
   if (!error.empty())
     return;
@@ -70,7 +70,7 @@ std::string harness::warpKernel(const std::string &body,
 }
 
 std::string harness::loadError(const std::string &statement) {
-  return Kernel(warpKernel(statement)).error;
+  return Program(warpKernel(statement)).error;
 }
 
 std::vector<uint64_t> harness::apply(const std::string &instruction,
@@ -109,7 +109,7 @@ std::vector<uint64_t> harness::apply(const std::string &instruction,
                      : "st.global" + type(resultBits) + " [%x3], d;\n";
   text += "ret;\n}\n";
 
-  Kernel kernel(text);
+  Program kernel(text);
   size_t count = sources.empty() ? 32 : sources[0].values.size();
   uint64_t out = kernel.buffer(std::vector<uint64_t>(count), "out");
   uint64_t in[3] = {};

@@ -12,9 +12,9 @@ namespace harness {
 
 /// A device with one module and its buffers. Errors are collected in `error`,
 /// empty when all went well.
-class Kernel {
+class Program {
 public:
-  explicit Kernel(const std::string &ptx, ptxsim::DeviceOptions options = {});
+  explicit Program(const std::string &ptx, ptxsim::DeviceOptions options = {});
 
   /// A buffer holding `data`; its address.
   template <class T>

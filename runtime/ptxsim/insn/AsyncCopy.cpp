@@ -1,0 +1,181 @@
+// cp.async of 4, 8 or 16 bytes, and its commit_group, wait_group, wait_all. The
+// bytes arrive at once, or with DeviceOptions::lazyAsync only at the wait that
+// covers them; until then the destination counts as never written, so that a
+// missing wait is reported.
+
+#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/Decoder.h"
+#include "runtime/ptxsim/Lanes.h"
+
+#include <array>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+
+/// What op.list holds beside the destination address in op.a, op.e, op.imm.
+enum Extra : unsigned {
+  SourceRow,
+  SourceOffsetLow,
+  SourceOffsetHigh,
+  SizeRow,    ///< 0: none
+  IgnoreWord, ///< predicate word, 0: none
+  IgnoreFlip,
+  ExtraCount
+};
+
+/// The memory behind the `size` bytes that are read: nothing beyond them need
+/// exist.
+const std::byte *sourceOf(Warp &w, const Op &op, unsigned lane,
+                          uint64_t address, unsigned size) {
+  unsigned bytes = op.count;
+  if (address & (bytes - 1) && w.cta->launch.options.checks.alignment)
+    faultMisaligned(w, op, lane, Space::Global, address, bytes);
+  const std::byte *from = nullptr;
+  // Powers of two, largest first, are aligned each.
+  for (unsigned done = 0, part = 16; done < size; part /= 2)
+    if (size - done >= part) {
+      const std::byte *p =
+          globalAccess(w, op, lane, address + done, part, Access::Read);
+      from = from ? from : p;
+      done += part;
+    }
+  return from;
+}
+
+/// Marks the destination as written, or as not.
+void mark(Cta &cta, const AsyncCopies::Copy &copy, bool written) {
+  // Aligned to its size, so within one word of bits.
+  uint64_t offset = uint64_t(copy.to - cta.shared);
+  uint64_t bits = ((1ull << copy.bytes) - 1) << offset % 64;
+  uint64_t &word = cta.initialised[offset / 64];
+  word = written ? word | bits : word & ~bits;
+}
+
+void deliver(const AsyncCopies::Copy &copy) {
+  if (copy.size)
+    std::memcpy(copy.to, copy.from, copy.size);
+  std::memset(copy.to + copy.size, 0, copy.bytes - copy.size);
+}
+
+/// op.count: bytes.
+void copyAsync(Warp &w, const Op &op, uint32_t mask) {
+  const uint32_t *extra = op.list;
+  const uint64_t *source = w.row<uint64_t>(extra[SourceRow]);
+  uint64_t offset = extra[SourceOffsetLow] | uint64_t(extra[SourceOffsetHigh])
+                                                 << 32;
+  uint32_t ignore =
+      extra[IgnoreWord] ? w.word(extra[IgnoreWord]) ^ extra[IgnoreFlip] : 0;
+  const uint32_t *sizes =
+      extra[SizeRow] ? w.row<uint32_t>(extra[SizeRow]) : nullptr;
+  const DeviceOptions &options = w.cta->launch.options;
+  bool lazy = options.lazyAsync;
+  bool marks = options.checks.uninitialisedShared && options.checks.alignment;
+  uint64_t read = 0;
+  forLanes(mask, [&](unsigned l) {
+    uint32_t size = sizes ? sizes[l] : op.count;
+    if (size > op.count)
+      w.fault(op, l,
+              fmt::format("the source size must be at most {}, but is {}",
+                          op.count, size));
+    if (ignore >> l & 1)
+      size = 0;
+    AsyncCopies::Copy copy;
+    copy.lane = uint8_t(l), copy.bytes = uint8_t(op.count);
+    copy.size = uint8_t(size);
+    copy.from = sourceOf(w, op, l, source[l] + offset, size);
+    copy.to = sharedAccess(w, op, l, w.addressOf(op, l), op.count,
+                           Access::AsyncWrite);
+    read += size;
+    if (!lazy)
+      return deliver(copy);
+    if (marks)
+      mark(*w.cta, copy, false);
+    w.copies.defer(copy);
+  });
+  w.counters->globalLoadBytes += read;
+}
+
+void commitGroup(Warp &w, const Op &, uint32_t mask) { w.copies.commit(mask); }
+void deliverMarked(Warp &w, const AsyncCopies::Copy &copy) {
+  const Checks &checks = w.cta->launch.options.checks;
+  deliver(copy);
+  if (checks.uninitialisedShared && checks.alignment)
+    mark(*w.cta, copy, true);
+}
+
+/// op.imm: groups that may stay open.
+void waitGroup(Warp &w, const Op &op, uint32_t mask) {
+  w.copies.wait(mask, uint32_t(op.imm),
+                [&](const AsyncCopies::Copy &copy) { deliverMarked(w, copy); });
+}
+void waitAll(Warp &w, const Op &, uint32_t mask) {
+  w.copies.waitAll(
+      mask, [&](const AsyncCopies::Copy &copy) { deliverMarked(w, copy); });
+}
+
+bool decodeGroup(Decoder &d) {
+  if (d.take("wait_group")) {
+    if (!d.done())
+      return false;
+    d.expect(1);
+    int64_t open = d.integer(d[0]);
+    if (open < 0)
+      d.error("expected a number of groups of at least 0");
+    d.emit(waitGroup).imm = uint64_t(std::min<int64_t>(open, UINT32_MAX));
+    return true;
+  }
+  bool commit = d.take("commit_group");
+  if (!(commit || d.take("wait_all")) || !d.done())
+    return false;
+  d.expect(0);
+  d.emit(commit ? commitGroup : waitAll);
+  return true;
+}
+
+} // namespace
+
+bool ptxsim::decodeAsyncCopy(Decoder &d) {
+  if (!d.take("async"))
+    return false;
+  int cache = d.takeOneOf({"ca", "cg"});
+  if (cache < 0)
+    return decodeGroup(d);
+  bool hint = d.take("L2::cache_hint");
+  d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
+  if (d.takeOneOf({"shared", "shared::cta"}) < 0 || !d.take("global") ||
+      !d.done())
+    return false;
+  d.expect(hint ? 4 : 3, hint ? 5 : 4);
+  Decoder::AddressRef to = d.address(0), from = d.address(1);
+  int64_t bytes = d.integer(d[2]);
+  if (bytes != 16 && (cache == 1 || (bytes != 4 && bytes != 8)))
+    d.error(cache == 1 ? "expected a copy of 16 bytes"
+                       : "expected a copy of 4, 8 or 16 bytes");
+  if (from.bits != 64)
+    d.error("expected a 64-bit global address");
+  std::array<uint32_t, ExtraCount> extra{};
+  extra[SourceRow] = from.row;
+  extra[SourceOffsetLow] = uint32_t(from.offset);
+  extra[SourceOffsetHigh] = uint32_t(from.offset >> 32);
+  if (d.size() == (hint ? 5u : 4u)) {
+    const Operand &last = d[3];
+    if (last.kind == Operand::Predicate) {
+      PredicateSource ignore = d.predicateSource(last);
+      extra[IgnoreWord] = ignore.row, extra[IgnoreFlip] = ignore.flip;
+    } else {
+      if (d.isInteger(last) && uint64_t(d.integer(last)) > uint64_t(bytes))
+        d.error("expected a source size of at most " + std::to_string(bytes));
+      extra[SizeRow] = d.source(3, Type::B32);
+    }
+  }
+  if (hint)
+    d.source(d.size() - 1, Type::B64); // the policy changes no result
+  const uint32_t *list = d.list(extra);
+  Op &op = d.emit(copyAsync);
+  op.a = to.row, op.e = to.bits, op.imm = to.offset;
+  op.list = list, op.count = uint16_t(bytes), op.space = Space::Shared;
+  return true;
+}
