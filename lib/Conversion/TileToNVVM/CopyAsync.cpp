@@ -163,7 +163,7 @@ struct CopyAsyncPattern : TilePattern<tile::CopyAsyncOp> {
       return failure();
     AsyncSource source(b, unpackView(b, op.getView(), adaptor.getView()), op, adaptor, coords, *rows);
     tile::PackedBases offsets = box->map.after(layout);
-    SharedAddresses addresses(b, stagePointer(b, type, adaptor.getBuffer(), adaptor.getStage()), *box, coords.thread(), offsets[tile::kLane],
+    SharedAddresses addresses(b, stagePointer(b, op, type, adaptor.getBuffer(), adaptor.getStage()), *box, coords.thread(), offsets[tile::kLane],
                               offsets[tile::kWarp]);
     auto cache = op.getVectorBytes() == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
     // Of threads that would copy the same piece one does.

@@ -57,7 +57,7 @@ struct StoreSharedPattern : TilePattern<tile::StoreSharedOp> {
     tile::PackedBases offsets = box->map.after(layout);
     tile::VectorWidth width = tile::sharedVector(layout, box->map);
     ThreadCoordinates threads(b, layout, state.numWarps);
-    SharedAddresses addresses(b, stagePointer(b, type, adaptor.getBuffer(), adaptor.getStage()), *box, threads.thread(), offsets[tile::kLane],
+    SharedAddresses addresses(b, stagePointer(b, op, type, adaptor.getBuffer(), adaptor.getStage()), *box, threads.thread(), offsets[tile::kLane],
                               offsets[tile::kWarp]);
     SmallVector<Value> registers = toRegisters(b, adaptor.getValue());
     // Of threads that hold copies one stores.

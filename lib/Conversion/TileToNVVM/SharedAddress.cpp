@@ -1,6 +1,8 @@
 #include "lib/Conversion/TileToNVVM/SharedAddress.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace k2c::tile;
@@ -40,7 +42,22 @@ std::optional<SharedBox> k2c::tile_to_nvvm::sharedBox(BufferType buffer, ArrayRe
   return box;
 }
 
-Value k2c::tile_to_nvvm::stagePointer(ImplicitLocOpBuilder &b, BufferType buffer, Value base, Value stage) {
+/// An empty assembly statement that seems to change the pointer.
+static Value hide(ImplicitLocOpBuilder &b, Value pointer) {
+  return LLVM::InlineAsmOp::create(b, pointer.getType(), pointer, /*asm_string=*/"", /*constraints=*/"=l,0", /*has_side_effects=*/true,
+                                   /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+/// Whether the loop around `op` leaves `value` alone.
+static bool isLoopInvariant(Operation *op, Value value) {
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  return loop && (loop.isDefinedOutsideOfLoop(value) || matchPattern(value, m_Constant()));
+}
+
+Value k2c::tile_to_nvvm::stagePointer(ImplicitLocOpBuilder &b, Operation *op, BufferType buffer, Value base, Value stage) {
+  if (isLoopInvariant(op, stage))
+    base = hide(b, base);
   int64_t bytes = llvm::product_of(buffer.getTileShape()) * elementBytes(buffer);
   if (auto layout = dyn_cast_or_null<SharedAttr>(buffer.getLayout()))
     bytes = llvm::alignTo(bytes, swizzleAlignment(layout.getSwizzle()));

@@ -15,8 +15,9 @@ struct SharedBox {
 /// Nullopt and a reason if the box is not a map (its origin cuts a 2-power part, the buffer has no map).
 std::optional<SharedBox> sharedBox(tile::BufferType buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> offsets, std::string &why);
 
-/// Pointer to the first byte of a stage.
-mlir::Value stagePointer(mlir::ImplicitLocOpBuilder &b, tile::BufferType buffer, mlir::Value base, mlir::Value stage);
+/// Pointer to the first byte of a stage. `op` uses it: if that is in a loop in which the stage does not change, the pointer is hidden from loop-invariant
+/// code motion, which would keep one register per address where an immediate offset does.
+mlir::Value stagePointer(mlir::ImplicitLocOpBuilder &b, mlir::Operation *op, tile::BufferType buffer, mlir::Value base, mlir::Value stage);
 
 /// Pointers of one thread: base + (thread part ^ constant) + constant. Constants that meet no bit of the thread's part become immediate offsets.
 class SharedAddresses {

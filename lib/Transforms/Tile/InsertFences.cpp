@@ -72,6 +72,20 @@ public:
   }
 
 private:
+  /// The first of the reads that directly precede `op`. A barrier goes in front
+  /// of all of them: the reads of one dot stay together.
+  static Operation *startOfReads(Operation *op) {
+    Operation *first = op;
+    for (Operation *prev = op->getPrevNode(); prev;
+         prev = prev->getPrevNode()) {
+      if (isa<LoadSharedOp>(prev))
+        first = prev;
+      else if (!isMemoryEffectFree(prev))
+        break;
+    }
+    return first;
+  }
+
   void visit(Operation *op, Hazards &h, bool insert) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       // The state at the head covers the first entry and every back edge.
@@ -101,11 +115,16 @@ private:
     Accesses accesses(op);
     if (accesses.conflictWith(h)) {
       // In front of a branch rather than inside: one barrier for both sides.
+      Operation *before = isa<LoadSharedOp>(op) ? startOfReads(op) : op;
       if (insert) {
-        OpBuilder b(op);
+        OpBuilder b(before);
         BarrierOp::create(b, op->getLoc());
       }
       h.barrier();
+      for (; before != op; before = before->getNextNode()) {
+        Accesses earlier(before);
+        h.read.insert(earlier.reads.begin(), earlier.reads.end());
+      }
     }
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
       Hazards other = h;

@@ -52,7 +52,7 @@ def TilePipelineLoopsPass : TilePass<"tile-pipeline-loops"> {
 
     Numerics: exact.
   }];
-  let options = [Option<"sharedBytes", "shared-bytes", "int64_t", "204800", "shared memory the automatic choice of stages may use">];
+  let options = [Option<"sharedBytes", "shared-bytes", "int64_t", "227328", "shared memory the automatic choice of stages may use">];
 }
 
 def TileInferLayoutsPass : TilePass<"tile-infer-layouts"> {
