@@ -34,8 +34,6 @@ void k2c::registerK2TileModels(DialectRegistry &registry) {
 namespace {
 
 constexpr int64_t kWarps = 4;
-/// Stages of the loops whose dots read global tiles.
-constexpr int64_t kStages = 3;
 
 /// Roots that share their tile with fused ops get a frame; the others lay out
 /// their tiles themselves.
@@ -46,11 +44,6 @@ void setUpFrame(TileEmitter &e, K2TileContext &context, Operation *root) {
       .Case<k2::RmsNormOp, k2::EmbedOp, k2::AppendOp, k2::CombineOp,
             k2::ResidualAddOp, k2::SwigluOp>(
           [&](auto) { setUpRowFrame(e, context); });
-}
-
-bool hasDot(tile::KernelOp kernel) {
-  return kernel->walk([](tile::DotOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
 }
 
 LogicalResult convertKernel(k2::KernelOp kernel, OpBuilder &builder) {
@@ -84,9 +77,6 @@ LogicalResult convertKernel(k2::KernelOp kernel, OpBuilder &builder) {
   if (failed(context.storeResults(store)))
     return failure();
   context.finish();
-  if (hasDot(target))
-    target.setScheduleAttr(
-        tile::ScheduleAttr::get(builder.getContext(), kStages, 0));
   return success();
 }
 
