@@ -66,9 +66,8 @@ plan::ExprAttr getExpertItems(K2TileContext &context, k2::RoutingType routing);
 inline constexpr int64_t kExpertRows = 64;
 /// Tokens of a page of the cache.
 inline constexpr int64_t kPageRows = 64;
-/// Elements between the items of expert_work: (expert, first row, rows),
-/// padded.
-inline constexpr int64_t kWorkItem = 4;
+/// Elements of an item of expert_work: (expert, first row, rows).
+inline constexpr int64_t kWorkItem = 3;
 
 //===--- Registration
 //------------------------------------------------------===//
