@@ -39,8 +39,15 @@ llvm::Error Interpreter<Real>::runBlock(Block &block, Frame &frame,
     }
     if (llvm::Error error = checkShapes(&op, frame))
       return error;
+    auto valueOf = [&](mlir::Value value) -> const Value<Real> & {
+      return frame[value];
+    };
+    if (hooks.before)
+      hooks.before(&op, layer, valueOf);
     if (llvm::Error error = runOp(&op, frame))
       return error;
+    if (hooks.after)
+      hooks.after(&op, layer, valueOf);
   }
   return llvm::Error::success();
 }
@@ -55,7 +62,7 @@ llvm::Error Interpreter<Real>::runOp(Operation *op, Frame &frame) {
   if (isa<AppendOp, MlaAttentionOp, AbsorbQueryOp, MlaAttentionAbsorbedOp,
           AbsorbOutputOp>(op))
     return runAttentionOp(op, frame);
-  if (isa<RouterOp, DispatchOp, ExpertLinearOp, CombineOp>(op))
+  if (isa<RouterOp, DispatchOp, ExpertWorkOp, ExpertLinearOp, CombineOp>(op))
     return runExpertOp(op, frame);
   return runModelOp(op, frame);
 }
@@ -208,6 +215,8 @@ llvm::Error Interpreter<Real>::runExpertOp(Operation *op, Frame &frame) {
   } else if (auto sort = dyn_cast<DispatchOp>(op)) {
     frame[sort.getRouting()] = dispatch(
         get.integers(sort.getIds()), sort.getRouting().getType().getExperts());
+  } else if (auto work = dyn_cast<ExpertWorkOp>(op)) {
+    frame[work.getResult()] = Value<Real>(frame[work.getRouting()]);
   } else if (auto product = dyn_cast<ExpertLinearOp>(op)) {
     frame[product.getResult()] = expertLinear(
         get.tensor(product.getInput()), get.weight(product.getWeight()),

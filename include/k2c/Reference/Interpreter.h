@@ -30,6 +30,11 @@ template <typename Real> struct Hooks {
   std::function<void(int64_t layer, const Integers &ids,
                      const TensorOf<Real> &weights)>
       routed;
+  /// Around every op; the last argument gives the values that exist then.
+  using OpHook = std::function<void(
+      mlir::Operation *op, int64_t layer,
+      llvm::function_ref<const Value<Real> &(mlir::Value)> valueOf)>;
+  OpHook before, after;
 };
 
 template <typename Real> class Interpreter {

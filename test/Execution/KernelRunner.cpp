@@ -1,0 +1,529 @@
+//===- KernelRunner.cpp - One k2.kernel at a time -------------------------===//
+#include "KernelRunner.h"
+
+#include "k2c/Conversion/K2ToTile/KernelInputs.h"
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+using namespace k2c;
+using namespace k2c::test;
+
+namespace {
+
+ptxsim::DeviceOptions deviceOptions() {
+  ptxsim::DeviceOptions options;
+  options.threads = 2;
+  options.poison = true;
+  return options;
+}
+
+//===--- Bytes
+//-------------------------------------------------------------===//
+
+void put(std::vector<uint8_t> &bytes, size_t index, Type element,
+         double value) {
+  if (element.isF32()) {
+    float x = static_cast<float>(value);
+    std::memcpy(&bytes[index * 4], &x, 4);
+  } else if (element.isBF16()) {
+    float x = static_cast<float>(value);
+    uint32_t bits;
+    std::memcpy(&bits, &x, 4);
+    uint16_t upper = bits >> 16;
+    std::memcpy(&bytes[index * 2], &upper, 2);
+  } else if (element.isInteger(32)) {
+    int32_t x = static_cast<int32_t>(value);
+    std::memcpy(&bytes[index * 4], &x, 4);
+  } else {
+    bytes[index] = encodeE4M3(value);
+  }
+}
+
+double get(uint64_t pointer, size_t index, Type element) {
+  auto *bytes = reinterpret_cast<const uint8_t *>(pointer);
+  if (element.isF32()) {
+    float x;
+    std::memcpy(&x, bytes + index * 4, 4);
+    return x;
+  }
+  if (element.isInteger(32)) {
+    int32_t x;
+    std::memcpy(&x, bytes + index * 4, 4);
+    return x;
+  }
+  uint16_t upper;
+  std::memcpy(&upper, bytes + index * 2, 2);
+  uint32_t bits = static_cast<uint32_t>(upper) << 16;
+  float x;
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+
+/// Rows of `columns` values, `stride` apart; the padding is poison, or zero.
+template <typename Element>
+std::vector<uint8_t> encodeRows(const std::vector<Element> &values,
+                                int64_t columns, int64_t stride, Type element,
+                                uint8_t padding) {
+  int64_t rows = columns ? values.size() / columns : 0;
+  std::vector<uint8_t> bytes(
+      rows * stride * element.getIntOrFloatBitWidth() / 8, padding);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      put(bytes, r * stride + c, element,
+          static_cast<double>(values[r * columns + c]));
+  return bytes;
+}
+
+/// A matrix or one matrix per expert, experts at their slots.
+std::vector<uint8_t> encodePool(const Tensor &tensor, int64_t matrices,
+                                const std::vector<int64_t> &slotOf,
+                                Type element) {
+  int64_t columns = tensor.columns();
+  int64_t each = tensor.data.size() / matrices;
+  std::vector<double> values(tensor.data.size());
+  for (int64_t e = 0; e < matrices; ++e)
+    std::copy_n(tensor.data.begin() + e * each, each,
+                values.begin() + (matrices > 1 ? slotOf[e] : e) * each);
+  return encodeRows(values, columns, plan::paddedRowStride(columns, element),
+                    element, 0);
+}
+
+//===--- Comparison
+//--------------------------------------------------------===//
+
+struct Tolerance {
+  /// Of one element, and of the error's root mean square, relative to the
+  /// reference's root mean square.
+  double element, overall;
+};
+
+/// A bf16 result may round to the neighbour (2^-7 of the value at most).
+llvm::Error compareValues(const std::string &what, ArrayRef<double> got,
+                          ArrayRef<double> want, Tolerance tolerance) {
+  double squares = 0, errors = 0;
+  for (double w : want)
+    squares += w * w;
+  double rms = std::sqrt(squares / std::max<size_t>(want.size(), 1));
+  for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(got, want))) {
+    auto [g, w] = pair;
+    double error = std::abs(g - w);
+    if (!(error <= std::abs(w) / 128 + tolerance.element * rms))
+      return llvm::createStringError(what + ": element " + std::to_string(i) +
+                                     " of " + std::to_string(want.size()) +
+                                     " is " + std::to_string(g) +
+                                     ", expected " + std::to_string(w) +
+                                     " (rms " + std::to_string(rms) + ")");
+    errors += error * error;
+  }
+  if (std::sqrt(errors) > tolerance.overall * std::sqrt(squares))
+    return llvm::createStringError(what + ": relative rms error is " +
+                                   std::to_string(std::sqrt(errors / squares)) +
+                                   ", expected at most " +
+                                   std::to_string(tolerance.overall));
+  return llvm::Error::success();
+}
+
+llvm::Error compareIntegers(const std::string &what, uint64_t pointer,
+                            ArrayRef<int64_t> want) {
+  auto *got = reinterpret_cast<const int32_t *>(pointer);
+  for (auto [i, w] : llvm::enumerate(want))
+    if (got[i] != w)
+      return llvm::createStringError(what + ": element " + std::to_string(i) +
+                                     " is " + std::to_string(got[i]) +
+                                     ", expected " + std::to_string(w));
+  return llvm::Error::success();
+}
+
+/// The work list that the contract describes, made on the host.
+std::vector<int64_t> workItems(const reference::Routing &routing) {
+  std::vector<int64_t> items;
+  for (size_t e = 0; e < routing.expertCount.size(); ++e)
+    for (int64_t done = 0; done < routing.expertCount[e]; done += 64) {
+      items.push_back(e);
+      items.push_back(routing.expertStart[e] + done);
+      items.push_back(std::min<int64_t>(64, routing.expertCount[e] - done));
+    }
+  return items;
+}
+
+/// The routing that a kernel reads from outside.
+mlir::Value routingOf(k2::KernelOp kernel) {
+  mlir::Value routing;
+  kernel.getBody().walk([&](Operation *op) {
+    for (mlir::Value operand : op->getOperands())
+      if (isa<k2::RoutingType>(operand.getType()) &&
+          operand.getParentRegion() != &kernel.getBody())
+        routing = operand;
+  });
+  return routing;
+}
+
+} // namespace
+
+KernelRunner::KernelRunner(ModuleOp module, RandomParameters &parameters,
+                           const Step &step)
+    : module(module), model(*module.getOps<k2::ModelOp>().begin()),
+      parameters(parameters), step(step), device(deviceOptions()) {
+  const reference::Batch<Real> &batch = step.batch;
+  symbols["T"] = batch.tokens();
+  symbols["B"] = batch.sequences();
+  symbols["P"] = step.pages;
+  int64_t longest = 0;
+  for (int64_t b = 0; b < batch.sequences(); ++b)
+    longest = std::max(longest, batch.pastLen[b] + batch.seqStart[b + 1] -
+                                    batch.seqStart[b]);
+  symbols["S"] = longest;
+  symbols["num_hidden_layers"] = model.getConfig().getNumHiddenLayers();
+}
+
+llvm::Expected<CompiledKernel *> KernelRunner::compiled(StringRef name) {
+  auto found = kernels.find(name.str());
+  if (found != kernels.end())
+    return &found->second;
+  auto tile = module.lookupSymbol<tile::KernelOp>(name);
+  if (!tile)
+    return llvm::createStringError(name.str() + ": no tile.kernel");
+  auto kernel = compileKernel(tile, device);
+  if (!kernel)
+    return kernel.takeError();
+  return &kernels.emplace(name.str(), *kernel).first->second;
+}
+
+int64_t KernelRunner::evaluate(plan::ExprAttr expr, int64_t layer) const {
+  using plan::ExprKind;
+  if (expr.getKind() == ExprKind::Integer)
+    return expr.getValue();
+  if (expr.getKind() == ExprKind::Symbol)
+    return expr.getSymbol() == "layer" ? layer
+                                       : symbols.at(expr.getSymbol().str());
+  int64_t a = evaluate(cast<plan::ExprAttr>(expr.getLhs()), layer);
+  int64_t b = evaluate(cast<plan::ExprAttr>(expr.getRhs()), layer);
+  switch (expr.getKind()) {
+  case ExprKind::Add:
+    return a + b;
+  case ExprKind::Sub:
+    return a - b;
+  case ExprKind::Mul:
+    return a * b;
+  case ExprKind::CeilDiv:
+    return (a + b - 1) / b;
+  case ExprKind::FloorDiv:
+    return a / b;
+  case ExprKind::Min:
+    return std::min(a, b);
+  case ExprKind::Max:
+    return std::max(a, b);
+  default:
+    llvm_unreachable("conditions do not occur in launches");
+  }
+}
+
+std::vector<std::pair<int64_t, int64_t>>
+KernelRunner::queryTiles(int64_t rows, int64_t perToken) const {
+  std::vector<std::pair<int64_t, int64_t>> tiles;
+  for (int64_t b = 0; b < step.batch.sequences(); ++b)
+    for (int64_t row = step.batch.seqStart[b] * perToken;
+         row < step.batch.seqStart[b + 1] * perToken; row += rows)
+      tiles.push_back({b, row});
+  return tiles;
+}
+
+KernelRunner::Array KernelRunner::upload(ArrayRef<uint8_t> bytes,
+                                         StringRef name) {
+  Array array;
+  array.bytes = bytes.size();
+  auto memory = device.allocate(std::max<size_t>(bytes.size(), 1), name.str());
+  if (!memory)
+    llvm::report_fatal_error("simulator: out of memory");
+  array.pointer = *memory;
+  std::memcpy(reinterpret_cast<void *>(array.pointer), bytes.data(),
+              bytes.size());
+  return array;
+}
+
+std::vector<uint8_t> KernelRunner::arrayContents(k2::KernelOp kernel,
+                                                 plan::ArgAttr arg,
+                                                 ValueOf valueOf) {
+  MLIRContext *context = module.getContext();
+  Type i32 = IntegerType::get(context, 32), f32 = Float32Type::get(context);
+  StringRef name = arg.getName();
+  auto integers = [&](const std::vector<int64_t> &values) {
+    return encodeRows(values, 1, 1, i32, 0);
+  };
+  const reference::Batch<Real> &batch = step.batch;
+  if (name == "token_ids")
+    return integers(step.ids.data);
+  if (name == "rope_cos")
+    return encodeRows(step.cos.data, step.cos.columns(), step.cos.columns(),
+                      f32, 0);
+  if (name == "rope_sin")
+    return encodeRows(step.sin.data, step.sin.columns(), step.sin.columns(),
+                      f32, 0);
+  if (name == "seq_start")
+    return integers(batch.seqStart);
+  if (name == "past_len")
+    return integers(batch.pastLen);
+  if (name == "block_table")
+    return integers(batch.blockTable.data);
+  if (name == "slot")
+    return integers(batch.slot);
+  if (name == "slot_of")
+    return integers(step.slotOf);
+  if (name == "query_tiles") {
+    std::vector<int64_t> flat;
+    auto tile = module.lookupSymbol<tile::KernelOp>(kernel.getName());
+    auto list = cast<plan::WorklistAttr>(
+        tile->getAttrOfType<ArrayAttr>(plan::kWorklistsAttr)[0]);
+    for (auto [sequence, row] :
+         queryTiles(list.getRows(), list.getRowsPerToken())) {
+      flat.push_back(sequence);
+      flat.push_back(row);
+    }
+    return integers(flat);
+  }
+  if (name == "latent_cache") {
+    mlir::Value cache;
+    kernel.getBody().walk([&](Operation *op) {
+      for (mlir::Value operand : op->getOperands())
+        if (isa<k2::CacheType>(operand.getType()) &&
+            operand.getParentRegion() != &kernel.getBody())
+          cache = operand;
+    });
+    const Tensor &pages =
+        *std::get<reference::Cache<Real>>(valueOf(cache)).pages;
+    Type bf16 = BFloat16Type::get(context);
+    return encodeRows(pages.data, pages.columns(),
+                      plan::paddedRowStride(pages.columns(), bf16), bf16, 0xff);
+  }
+  const auto &routing =
+      std::get<reference::Routing>(valueOf(routingOf(kernel)));
+  if (name == "expert_count")
+    return integers(routing.expertCount);
+  if (name == "expert_start")
+    return integers(routing.expertStart);
+  if (name == "token_of_row")
+    return integers(routing.tokenOfRow);
+  if (name == "row_of")
+    return integers(routing.rowOf.data);
+  if (name == "expert_work")
+    return integers(workItems(routing));
+  if (name == "work_count")
+    return integers({static_cast<int64_t>(workItems(routing).size()) / 3});
+  llvm::report_fatal_error("array " + Twine(name) + " is unknown");
+}
+
+std::vector<uint8_t> KernelRunner::contents(k2::KernelOp kernel,
+                                            plan::ArgAttr arg, MemRefType view,
+                                            ArrayRef<int64_t> extents,
+                                            int64_t layer, ValueOf valueOf) {
+  using plan::ArgKind;
+  switch (arg.getKind()) {
+  case ArgKind::Input: {
+    mlir::Value input = getKernelInputs(kernel)[arg.getIndex()];
+    auto type = cast<RankedTensorType>(input.getType());
+    int64_t columns = type.getDimSize(1);
+    int64_t stride = plan::paddedRowStride(columns, type.getElementType());
+    const RefValue &value = valueOf(input);
+    if (auto *ids = std::get_if<Integers>(&value))
+      return encodeRows(ids->data, columns, stride, type.getElementType(),
+                        0xff);
+    return encodeRows(std::get<Tensor>(value).data, columns, stride,
+                      type.getElementType(), 0xff);
+  }
+  case ArgKind::Result: {
+    auto type =
+        cast<RankedTensorType>(kernel->getResult(arg.getIndex()).getType());
+    int64_t rows =
+        evaluate(getRowCount(kernel->getResult(arg.getIndex())), layer);
+    int64_t stride =
+        plan::paddedRowStride(type.getDimSize(1), type.getElementType());
+    return std::vector<uint8_t>(
+        rows * stride * type.getElementTypeBitWidth() / 8, 0xff);
+  }
+  case ArgKind::Param:
+  case ArgKind::Scale: {
+    auto param = model.lookupSymbol<k2::ParamOp>(arg.getName());
+    const RefValue &value = parameters.get(param, layer);
+    Type f32 = Float32Type::get(module.getContext());
+    if (auto *weight = std::get_if<reference::Weight<Real>>(&value))
+      return arg.getKind() == ArgKind::Scale
+                 ? encodePool(weight->scales, weight->experts(), step.slotOf,
+                              f32)
+                 : encodePool(weight->values, weight->experts(), step.slotOf,
+                              view.getElementType());
+    const Tensor &tensor = std::get<Tensor>(value);
+    if (tensor.shape.size() == 1)
+      return encodeRows(tensor.data, 1, 1, f32, 0);
+    return encodePool(tensor, tensor.shape.size() == 3 ? tensor.shape[0] : 1,
+                      step.slotOf, view.getElementType());
+  }
+  case ArgKind::Array:
+    if (arg.getAccess() == plan::Access::Write &&
+        arg.getName() != "latent_cache") {
+      int64_t count = 1;
+      for (int64_t dim : view.getShape())
+        count *= ShapedType::isDynamic(dim) ? extents[0] : dim;
+      return std::vector<uint8_t>(count * 4, 0xff);
+    }
+    return arrayContents(kernel, arg, valueOf);
+  case ArgKind::Scalar:
+    break;
+  }
+  llvm_unreachable("a scalar has no memory");
+}
+
+llvm::Error KernelRunner::launch(k2::KernelOp kernel, int64_t layer,
+                                 ValueOf valueOf) {
+  outputs.clear();
+  auto code = compiled(kernel.getName());
+  if (!code)
+    return code.takeError();
+  auto tile = module.lookupSymbol<tile::KernelOp>(kernel.getName());
+  for (Attribute list : tile->getAttrOfType<ArrayAttr>(plan::kWorklistsAttr)) {
+    auto made = cast<plan::WorklistAttr>(list);
+    symbols["W_query_tiles"] =
+        queryTiles(made.getRows(), made.getRowsPerToken()).size();
+  }
+
+  // Several views of one array are one allocation.
+  std::map<std::string, Array> arrays;
+  std::vector<uint64_t> values;
+  for (auto [attribute, type] :
+       llvm::zip_equal(tile->getAttrOfType<ArrayAttr>(plan::kArgsAttr),
+                       tile.getArgumentTypes())) {
+    auto arg = cast<plan::ArgAttr>(attribute);
+    SmallVector<int64_t> extents;
+    for (plan::ExprAttr extent : arg.getExtents())
+      extents.push_back(evaluate(extent, layer));
+    if (auto view = dyn_cast<MemRefType>(type)) {
+      std::string key = std::to_string(static_cast<int>(arg.getKind())) + "." +
+                        std::to_string(arg.getIndex()) + "." +
+                        arg.getName().str();
+      auto [array, isNew] = arrays.try_emplace(key);
+      if (isNew) {
+        array->second =
+            upload(contents(kernel, arg, view, extents, layer, valueOf),
+                   kernel.getName().str() + ":" + key);
+        if (arg.getAccess() != plan::Access::Read)
+          outputs.push_back({arg, array->second});
+      }
+      values.push_back(array->second.pointer);
+    }
+    for (int64_t extent : extents)
+      values.push_back(static_cast<uint32_t>(extent));
+  }
+  std::vector<const void *> params;
+  for (uint64_t &value : values)
+    params.push_back(&value);
+
+  auto grid = tile->getAttrOfType<ArrayAttr>(plan::kGridAttr);
+  uint32_t dims[3];
+  for (auto [dim, expr] : llvm::zip_equal(dims, grid))
+    dim = evaluate(cast<plan::ExprAttr>(expr), layer);
+  llvm::Error error = llvm::Error::success();
+  if (dims[0] && dims[1] && dims[2]) {
+    CompiledKernel &loaded = **code;
+    ptxsim::Status status =
+        device.launch(*loaded.module, loaded.module->kernels()[0],
+                      {dims[0], dims[1], dims[2]},
+                      {static_cast<uint32_t>(loaded.threads), 1, 1},
+                      loaded.sharedBytes, params.data());
+    if (!status) {
+      llvm::consumeError(std::move(error));
+      error = llvm::createStringError(kernel.getName().str() + ": " +
+                                      status.message());
+    }
+  }
+  for (auto &[key, array] : arrays) {
+    bool isOutput = llvm::any_of(outputs, [&, &array = array](Output &out) {
+      return out.array.pointer == array.pointer;
+    });
+    if (!isOutput && !device.free(array.pointer))
+      llvm::report_fatal_error("simulator: free failed");
+  }
+  return error;
+}
+
+llvm::Error KernelRunner::compare(k2::KernelOp kernel, ValueOf valueOf) {
+  bool attends = false;
+  kernel.getBody().walk([&](k2::MlaAttentionAbsorbedOp) { attends = true; });
+  // The reference rounds P against the row's final maximum, the kernel against
+  // the running one.
+  Tolerance tolerance = attends ? Tolerance{2e-2, 5e-3} : Tolerance{2e-3, 1e-3};
+  for (const Output &output : outputs) {
+    std::string what = kernel.getName().str();
+    uint64_t pointer = output.array.pointer;
+    if (output.binding.getKind() == plan::ArgKind::Result) {
+      mlir::Value result = kernel->getResult(output.binding.getIndex());
+      auto type = cast<RankedTensorType>(result.getType());
+      int64_t columns = type.getDimSize(1);
+      int64_t stride = plan::paddedRowStride(columns, type.getElementType());
+      std::vector<double> want;
+      const RefValue &value = valueOf(result);
+      if (auto *ids = std::get_if<Integers>(&value))
+        want.assign(ids->data.begin(), ids->data.end());
+      else
+        want = std::get<Tensor>(value).data;
+      std::vector<double> got;
+      for (size_t i = 0; i < want.size(); ++i)
+        got.push_back(get(pointer, i / columns * stride + i % columns,
+                          type.getElementType()));
+      what += " result " + std::to_string(output.binding.getIndex());
+      Tolerance exact{0, 0};
+      bool integer = type.getElementType().isInteger(32);
+      if (integer && got != want)
+        return compareValues(what, got, want, exact);
+      if (llvm::Error error = compareValues(what, got, want, tolerance))
+        return error;
+      continue;
+    }
+    StringRef name = output.binding.getName();
+    what += " " + name.str();
+    if (name == "latent_cache") {
+      const Tensor &pages =
+          *std::get<reference::Cache<Real>>(valueOf(kernel->getResult(0)))
+               .pages;
+      Type bf16 = BFloat16Type::get(module.getContext());
+      int64_t columns = pages.columns(),
+              stride = plan::paddedRowStride(columns, bf16);
+      std::vector<double> got, want;
+      for (size_t i = 0; i < pages.data.size(); ++i) {
+        double value = get(pointer, i / columns * stride + i % columns, bf16);
+        if (std::isnan(value) != std::isnan(pages.data[i]))
+          return llvm::createStringError(
+              what + ": row " + std::to_string(i / columns) +
+              (std::isnan(value) ? " was not written" : " was written"));
+        if (std::isnan(value))
+          continue;
+        got.push_back(value);
+        want.push_back(pages.data[i]);
+      }
+      if (llvm::Error error = compareValues(what, got, want, tolerance))
+        return error;
+      continue;
+    }
+    const auto &routing =
+        std::get<reference::Routing>(valueOf(kernel->getResult(0)));
+    std::vector<int64_t> want;
+    if (name == "expert_count")
+      want = routing.expertCount;
+    else if (name == "expert_start")
+      want = routing.expertStart;
+    else if (name == "token_of_row")
+      want = routing.tokenOfRow;
+    else if (name == "row_of")
+      want = routing.rowOf.data;
+    else if (name == "expert_work")
+      want = workItems(routing);
+    else if (name == "work_count")
+      want = {static_cast<int64_t>(workItems(routing).size()) / 3};
+    if (llvm::Error error = compareIntegers(what, pointer, want))
+      return error;
+  }
+  for (const Output &output : outputs)
+    if (!device.free(output.array.pointer))
+      llvm::report_fatal_error("simulator: free failed");
+  outputs.clear();
+  return llvm::Error::success();
+}

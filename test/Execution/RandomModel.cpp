@@ -1,0 +1,143 @@
+//===- RandomModel.cpp - Weights, a batch and a cache for a model ---------===//
+#include "RandomModel.h"
+
+#include "llvm/ADT/APFloat.h"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace k2c;
+using namespace k2c::test;
+
+double test::decodeE4M3(uint8_t code) {
+  return llvm::APFloat(llvm::APFloat::Float8E4M3FN(), llvm::APInt(8, code))
+      .convertToDouble();
+}
+
+uint8_t test::encodeE4M3(double value) {
+  static const auto codes = [] {
+    std::map<double, uint8_t> codes;
+    for (int code = 255; code >= 0; --code)
+      if (double v = decodeE4M3(code); !std::isnan(v))
+        codes[v] = code;
+    return codes;
+  }();
+  return codes.at(value);
+}
+
+double test::roundToBf16(double value) {
+  llvm::APFloat x(value);
+  bool inexact;
+  x.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
+            &inexact);
+  return x.convertToDouble();
+}
+
+const RefValue &RandomParameters::get(k2::ParamOp param, int64_t layer) {
+  if (param.getPer() == k2::Per::Model)
+    layer = 0;
+  auto key = std::pair(param.getSymName().str(), layer);
+  auto found = values.find(key);
+  if (found == values.end())
+    found = values.emplace(key, make(param)).first;
+  return found->second;
+}
+
+llvm::Expected<RefValue> RandomParameters::load(k2::ParamOp param,
+                                                int64_t layer) {
+  return get(param, layer);
+}
+
+RefValue RandomParameters::make(k2::ParamOp param) {
+  std::normal_distribution<double> normal;
+  Type type = param.getType();
+  ArrayRef<int64_t> dims = k2::getWeightShape(type);
+  std::vector<int64_t> shape(dims.begin(), dims.end());
+  double gain = 1 / std::sqrt(static_cast<double>(shape.back()));
+  if (auto quantized = dyn_cast<k2::QuantizedType>(type)) {
+    reference::Weight<Real> weight;
+    weight.values = Tensor(shape);
+    weight.block[0] = quantized.getBlock()[0];
+    weight.block[1] = quantized.getBlock()[1];
+    double squares = 0;
+    for (double &v : weight.values.data) {
+      // Codes up to 240; the sign is the top bit.
+      v = decodeE4M3(random() % 0x78 | (random() & 0x80));
+      squares += v * v;
+    }
+    double rms = std::sqrt(squares / weight.values.data.size());
+    int64_t matrices = shape.size() == 3 ? shape[0] : 1;
+    weight.scales = Tensor(
+        {matrices * quantized.getScaleRows(), quantized.getScaleColumns()});
+    for (double &scale : weight.scales.data)
+      scale = static_cast<float>(gain / rms * std::exp(0.5 * normal(random)));
+    return weight;
+  }
+  Tensor tensor(shape);
+  bool isNorm = StringRef(param.getSymName()).ends_with("norm");
+  for (double &v : tensor.data) {
+    if (shape.size() > 1)
+      v = roundToBf16(gain * normal(random));
+    else if (isNorm)
+      v = roundToBf16(1 + 0.2 * normal(random));
+    else
+      v = static_cast<float>(0.2 * normal(random));
+  }
+  return tensor;
+}
+
+reference::Batch<Real> test::makeBatch(ArrayRef<SequenceLength> lengths,
+                                       int64_t &pages, std::mt19937 &random) {
+  constexpr int64_t pageSize = 64;
+  reference::Batch<Real> batch;
+  batch.seqStart.push_back(0);
+  int64_t widest = 0, used = 0;
+  for (auto [past, tokens] : lengths) {
+    batch.pastLen.push_back(past);
+    batch.seqStart.push_back(batch.seqStart.back() + tokens);
+    int64_t own = (past + tokens + pageSize - 1) / pageSize;
+    widest = std::max(widest, own);
+    used += own;
+  }
+  pages = used + 2;
+  std::vector<int64_t> free(pages);
+  std::iota(free.begin(), free.end(), 0);
+  std::shuffle(free.begin(), free.end(), random);
+  batch.blockTable = Integers({static_cast<int64_t>(lengths.size()), widest});
+  for (auto [b, length] : llvm::enumerate(lengths)) {
+    auto [past, tokens] = length;
+    for (int64_t p = 0; p * pageSize < past + tokens; ++p) {
+      batch.blockTable.at(b, p) = free.back();
+      free.pop_back();
+    }
+    for (int64_t t = 0; t < tokens; ++t)
+      batch.slot.push_back(batch.blockTable.at(b, (past + t) / pageSize) *
+                               pageSize +
+                           (past + t) % pageSize);
+  }
+  return batch;
+}
+
+reference::Cache<Real> test::makeCache(const reference::Batch<Real> &batch,
+                                       int64_t pages, int64_t latents,
+                                       int64_t rope, std::mt19937 &random) {
+  constexpr int64_t pageSize = 64;
+  std::normal_distribution<double> normal;
+  reference::Cache<Real> cache;
+  cache.latentSize = latents;
+  cache.ropeSize = rope;
+  cache.pages = std::make_shared<Tensor>(
+      std::vector<int64_t>{pages, pageSize, latents + rope});
+  std::fill(cache.pages->data.begin(), cache.pages->data.end(),
+            std::numeric_limits<double>::quiet_NaN());
+  for (int64_t b = 0; b < batch.sequences(); ++b)
+    for (int64_t t = 0; t < batch.pastLen[b]; ++t) {
+      int64_t slot =
+          batch.blockTable.at(b, t / pageSize) * pageSize + t % pageSize;
+      for (int64_t c = 0; c < latents + rope; ++c)
+        cache.row(slot)[c] = roundToBf16(normal(random));
+    }
+  return cache;
+}

@@ -1,0 +1,52 @@
+//===- RandomModel.h - Weights, a batch and a cache for a model -*- C++ -*-===//
+#ifndef TEST_EXECUTION_RANDOMMODEL_H
+#define TEST_EXECUTION_RANDOMMODEL_H
+
+#include "k2c/Reference/Interpreter.h"
+#include <map>
+#include <random>
+
+namespace k2c::test {
+
+using Real = double;
+using Tensor = reference::TensorOf<Real>;
+using reference::Integers;
+using RefValue = reference::Value<Real>;
+
+/// Exact values of e4m3 codes.
+double decodeE4M3(uint8_t code);
+/// The code of a value that is one.
+uint8_t encodeE4M3(double value);
+/// To the nearest bf16.
+double roundToBf16(double value);
+
+/// Weights drawn for every parameter of a model, the same for every load.
+class RandomParameters : public reference::ParameterSource<Real> {
+public:
+  explicit RandomParameters(unsigned seed) : random(seed) {}
+  llvm::Expected<RefValue> load(k2::ParamOp param, int64_t layer) override;
+  const RefValue &get(k2::ParamOp param, int64_t layer);
+
+private:
+  RefValue make(k2::ParamOp param);
+
+  std::mt19937 random;
+  std::map<std::pair<std::string, int64_t>, RefValue> values;
+};
+
+/// Tokens of a sequence: cached before the step, and of the step.
+struct SequenceLength {
+  int64_t past, tokens;
+};
+
+/// A ragged batch over a paged cache: pages in no order, some unused.
+reference::Batch<Real> makeBatch(llvm::ArrayRef<SequenceLength> lengths,
+                                 int64_t &pages, std::mt19937 &random);
+/// Random rows where the batch has tokens already, NaN elsewhere.
+reference::Cache<Real> makeCache(const reference::Batch<Real> &batch,
+                                 int64_t pages, int64_t latents, int64_t rope,
+                                 std::mt19937 &random);
+
+} // namespace k2c::test
+
+#endif // TEST_EXECUTION_RANDOMMODEL_H
