@@ -164,10 +164,122 @@ protected:
   int compared = 0;
 };
 
+llvm::json::Object
+with(std::initializer_list<std::pair<const char *, llvm::json::Value>> fields) {
+  llvm::json::Object config = baseConfig();
+  for (const auto &[name, value] : fields)
+    config[name] = value;
+  return config;
+}
+
 TEST_F(Kernels, SmallModel) { check(baseConfig(), {{0, 9}}); }
+
+TEST_F(Kernels, OneToken) { check(baseConfig(), {{0, 1}}); }
+
+TEST_F(Kernels, NoToken) { check(baseConfig(), {{5, 0}, {0, 0}}); }
 
 TEST_F(Kernels, RaggedBatchOverACache) {
   check(baseConfig(), {{70, 5}, {3, 0}, {0, 17}, {128, 1}});
+}
+
+// More rows than a tile, pages that end on a token, heads that are no power of
+// two and do not divide a tile.
+TEST_F(Kernels, RowsBeyondOneTile) {
+  check(with({{"num_attention_heads", 20}, {"num_key_value_heads", 20}}),
+        {{0, 64}, {63, 67}, {64, 2}});
+}
+
+// No size is a multiple of a tile or of 16 columns.
+TEST_F(Kernels, OddSizes) {
+  check(with({{"hidden_size", 200},
+              {"q_lora_rank", 72},
+              {"kv_lora_rank", 88},
+              {"qk_nope_head_dim", 40},
+              {"qk_rope_head_dim", 24},
+              {"v_head_dim", 56},
+              {"num_attention_heads", 3},
+              {"num_key_value_heads", 3},
+              {"intermediate_size", 100},
+              {"moe_intermediate_size", 36},
+              {"vocab_size", 131}}),
+        {{2, 11}, {65, 3}});
+}
+
+TEST_F(Kernels, NoQueryLatents) {
+  check(with({{"q_lora_rank", nullptr}, {"n_shared_experts", 2}}), {{0, 24}});
+}
+
+TEST_F(Kernels, WideLatents) {
+  check(with({{"kv_lora_rank", 512},
+              {"qk_nope_head_dim", 128},
+              {"qk_rope_head_dim", 64},
+              {"v_head_dim", 128},
+              {"num_attention_heads", 4},
+              {"num_key_value_heads", 4}}),
+        {{0, 130}});
+}
+
+TEST_F(Kernels, ExpertGroups) {
+  check(with({{"n_routed_experts", 16},
+              {"num_experts_per_tok", 4},
+              {"n_group", 4},
+              {"topk_group", 2}}),
+        {{0, 40}});
+}
+
+TEST_F(Kernels, GroupsThatAreNoPowerOfTwo) {
+  check(with({{"n_routed_experts", 15},
+              {"num_experts_per_tok", 5},
+              {"n_group", 3},
+              {"topk_group", 2}}),
+        {{0, 21}});
+}
+
+TEST_F(Kernels, SoftmaxRouterWithoutBias) {
+  check(with({{"scoring_func", "softmax"},
+              {"topk_method", "greedy"},
+              {"norm_topk_prob", false},
+              {"routed_scaling_factor", 1.0}}),
+        {{0, 13}});
+}
+
+TEST_F(Kernels, ManyExpertsManyRows) {
+  check(with({{"n_routed_experts", 96}, {"num_experts_per_tok", 8}}),
+        {{0, 150}, {0, 33}});
+}
+
+// Experts with more rows than an item of the work list.
+TEST_F(Kernels, FewExpertsManyRows) {
+  check(with({{"n_routed_experts", 2}, {"num_experts_per_tok", 1}}),
+        {{0, 200}});
+}
+
+TEST_F(Kernels, EveryExpertChosen) {
+  check(with({{"n_routed_experts", 3}, {"num_experts_per_tok", 3}}), {{0, 70}});
+}
+
+TEST_F(Kernels, QuantizedWeights) {
+  check(with({{"hidden_size", 256},
+              {"q_lora_rank", 160},
+              {"kv_lora_rank", 128},
+              {"qk_nope_head_dim", 128},
+              {"qk_rope_head_dim", 64},
+              {"v_head_dim", 128},
+              {"moe_intermediate_size", 128},
+              {"quantization_config", quantized()}}),
+        {{0, 23}, {30, 2}});
+}
+
+// Partial blocks everywhere, heads of less than a block.
+TEST_F(Kernels, QuantizedPartialBlocks) {
+  check(with({{"hidden_size", 320},
+              {"q_lora_rank", 192},
+              {"kv_lora_rank", 144},
+              {"qk_nope_head_dim", 64},
+              {"v_head_dim", 96},
+              {"moe_intermediate_size", 72},
+              {"quantization_config", quantized()}}),
+        {{0, 18}});
 }
 
 } // namespace
