@@ -176,19 +176,18 @@ std::vector<std::string> k2c::ptxasFlags(const std::string &arch) {
   return {"-v", "-arch=" + arch};
 }
 
-/// Keeps the PTX where a person can find it and says how to see the failure
-/// again.
-static std::string describe(const k2c::Ptxas &ptxas, const std::string &name,
-                            const std::string &ptx, ArrayRef<std::string> flags,
-                            const std::string &what, const std::string &log) {
+std::string k2c::explainFault(const Ptxas &ptxas, const Assembled &assembled,
+                              const std::string &name, const std::string &ptx,
+                              const std::string &arch) {
   TemporaryFile kept("k2c-" + name, "ptx");
   kept.keep = true;
   std::error_code code;
   raw_fd_ostream out(kept.path, code);
   out << ptx;
-  return "kernel " + name + ": " + what + "\n" + log + "\n  PTX kept in " +
-         kept.path.str().str() + "\n  to reproduce: " + ptxas.path + " " +
-         join(flags, " ") + " -o /dev/null " + kept.path.str().str();
+  std::string path = kept.path.str().str();
+  return "kernel " + name + ": " + assembled.fault + "\n" + assembled.log +
+         "\n  PTX kept in " + path + "\n  to reproduce: " + ptxas.path + " " +
+         join(ptxasFlags(arch), " ") + " -o /dev/null " + path;
 }
 
 k2c::Assembled k2c::assemble(const Ptxas &ptxas, const CubinCache &cache,
@@ -198,10 +197,9 @@ k2c::Assembled k2c::assemble(const Ptxas &ptxas, const CubinCache &cache,
   std::vector<std::string> flags = ptxasFlags(arch);
   std::string key =
       sha256(ptxas.version + "\n" + join(flags, " ") + "\n" + ptx);
-  std::string log;
   if (auto entry = cache.find(key)) {
     result.cubin = std::move(entry->cubin);
-    log = std::move(entry->log);
+    result.log = std::move(entry->log);
     result.cached = true;
   } else {
     TemporaryFile source("k2c", "ptx"), target("k2c", "cubin");
@@ -211,38 +209,30 @@ k2c::Assembled k2c::assemble(const Ptxas &ptxas, const CubinCache &cache,
       out << ptx;
       out.close();
       if (out.has_error()) {
-        result.error = "kernel " + name +
-                       ": expected room for a temporary "
-                       "file, but got " +
+        result.fault = "expected room for a temporary file, but got " +
                        out.error().message();
         out.clear_error();
         return result;
       }
     }
+    std::string input = source.path.str().str();
     std::vector<std::string> arguments = flags;
-    arguments.insert(arguments.end(),
-                     {"-o", target.path.str().str(), source.path.str().str()});
-    int code = run(ptxas.path, arguments, log);
+    arguments.insert(arguments.end(), {"-o", target.path.str().str(), input});
+    int code = run(ptxas.path, arguments, result.log);
     // The name of the temporary file is in no message that is kept.
-    for (size_t at; (at = log.find(source.path.str().str())) != log.npos;)
-      log.replace(at, source.path.size(), name + ".ptx");
+    for (size_t at; (at = result.log.find(input)) != std::string::npos;)
+      result.log.replace(at, input.size(), name + ".ptx");
     if (code != 0) {
-      result.error =
-          describe(ptxas, name, ptx, flags,
-                   "expected ptxas to accept it, but got exit code " +
-                       std::to_string(code),
-                   log);
+      result.fault = "expected ptxas to accept it, but got exit code " +
+                     std::to_string(code);
       return result;
     }
     result.cubin = target.read();
+    // Kept even if the gates fail: they are asked again when it is read.
+    cache.insert(key, {result.cubin, result.log});
   }
-  result.report = parsePtxasReport(log);
-  std::string gate = gateFailure(result.report);
-  if (!gate.empty()) {
-    result.error = describe(ptxas, name, ptx, flags, gate, log);
-    return result;
-  }
-  if (!result.cached)
-    cache.insert(key, {result.cubin, log});
+  result.report = parsePtxasReport(result.log);
+  result.fault = gateFailure(result.report);
+  result.spills = !result.fault.empty() && result.report.advisories.empty();
   return result;
 }

@@ -5,9 +5,8 @@
 
 using namespace k2c;
 
-Assembly::Assembly(std::string arch, bool enabled) : arch(std::move(arch)) {
-  if (enabled)
-    ptxas = findPtxas(why);
+Assembly::Assembly(std::string arch) : arch(std::move(arch)) {
+  ptxas = findPtxas(why);
   results.hasPtxas = ptxas.has_value();
 }
 
@@ -27,6 +26,7 @@ void Assembly::add(const std::string &name, std::string ptx,
   {
     std::lock_guard<std::mutex> lock(mutex);
     code = &results.codes[name]; // addresses in a std::map stay
+    code->assembled = {};
     ++added;
   }
   code->ptx = std::move(ptx);
@@ -37,12 +37,19 @@ void Assembly::add(const std::string &name, std::string ptx,
     code->assembled = assemble(*ptxas, cache, name, code->ptx, arch);
     std::lock_guard<std::mutex> lock(mutex);
     ++done;
-    results.cached += code->assembled.cached;
     progress();
   });
 }
 
-AssemblyResults Assembly::finish() {
+AssemblyResults &Assembly::wait() {
   pool.wait();
-  return std::move(results);
+  results.cached = 0;
+  for (auto &[name, code] : results.codes)
+    results.cached += code.assembled.cached;
+  return results;
+}
+
+std::string Assembly::explain(const std::string &name) {
+  const Code &code = results.codes[name];
+  return explainFault(*ptxas, code.assembled, name, code.ptx, arch);
 }

@@ -28,13 +28,16 @@ struct AssemblyResults {
 /// Takes PTX as it is made; ptxas processes run beside the caller.
 class Assembly {
 public:
-  /// Without `enabled` only the text is kept.
-  Assembly(std::string arch, bool enabled);
-  /// Why nothing can be assembled though it was asked for; empty if all is
-  /// well.
+  /// Without a ptxas only the text is kept.
+  explicit Assembly(std::string arch);
+  /// Why the ptxas that was asked for cannot be used; empty if all is well.
   const std::string &problem() const { return why; }
+  /// A second text of a kernel replaces the first.
   void add(const std::string &name, std::string ptx, int64_t sharedBytes);
-  AssemblyResults finish();
+  /// Waits for all that was added; more can be added after it.
+  AssemblyResults &wait();
+  /// The whole message of a kernel's fault.
+  std::string explain(const std::string &name);
 
 private:
   void progress();

@@ -183,29 +183,45 @@ bool Compilation::generate() {
            }) &&
            good;
   }
-  Assembly assembly(options.target, request.emit == Stage::Artifact);
+  // The text depends on what ptxas says, so that it is asked for PTX, too.
+  Assembly assembly(options.target);
   if (!assembly.problem().empty())
     return error(assembly.problem());
-  for (auto kernel : kernels) {
-    FailureOr<std::string> ptx = emitPTX(kernel);
+  auto emit = [&](gpu::GPUModuleOp kernel, const PTXOptions &ptxOptions) {
+    FailureOr<std::string> ptx = emitPTX(kernel, ptxOptions);
     if (failed(ptx))
       return error("kernel " + kernel.getName() +
                    ": expected it to be translated to PTX");
-    if (!dump(("ptx/" + kernel.getName() + ".ptx").str(),
-              [&](raw_ostream &os) { os << *ptx; }))
-      return false;
     assembly.add(kernel.getName().str(), *ptx, sharedBytes(kernel));
+    return true;
+  };
+  for (auto kernel : kernels)
+    if (!emit(kernel, {}))
+      return false;
+  AssemblyResults &results = assembly.wait();
+  // Where ptxas runs out of registers, code that keeps fewer values alive.
+  PTXOptions careful;
+  careful.saveRegisters = true;
+  for (auto kernel : kernels)
+    if (results.codes[kernel.getName().str()].assembled.spills &&
+        !emit(kernel, careful))
+      return false;
+  assembly.wait();
+  for (auto &[name, code] : results.codes) {
+    const std::string &text = code.ptx;
+    if (!dump("ptx/" + name + ".ptx", [&](raw_ostream &os) { os << text; }))
+      return false;
   }
-  AssemblyResults results = assembly.finish();
   if (request.emit == Stage::PTX)
     return emitText([&](raw_ostream &os) {
-      for (auto kernel : kernels)
-        os << results.codes[kernel.getName().str()].ptx;
+      for (auto &[name, code] : results.codes)
+        os << code.ptx;
     });
+  bool good = true;
   for (auto &[name, code] : results.codes)
-    if (!code.assembled.error.empty())
-      return error(code.assembled.error);
-  return writeArtifact(results);
+    if (!code.assembled.fault.empty())
+      good = error(assembly.explain(name));
+  return good && writeArtifact(results);
 }
 
 std::string Compilation::report(const AssemblyResults &results) {

@@ -65,7 +65,7 @@ static void markInlineAssemblyConvergent(llvm::Module &module) {
         call->setConvergent();
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned optLevel) {
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, const k2c::PTXOptions &options) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -76,10 +76,17 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  if (options.saveRegisters) {
+    llvm::ModulePassManager passes;
+    llvm::cantFail(builder.parsePassPipeline(passes, "function(sroa,instcombine,simplifycfg,early-cse,dce)"));
+    passes.run(module, modules);
+    return;
+  }
   const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
                                             llvm::OptimizationLevel::O3};
-  llvm::OptimizationLevel level = levels[std::min(optLevel, 3u)];
-  llvm::ModulePassManager passes = optLevel == 0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
+  llvm::OptimizationLevel level = levels[std::min(options.optLevel, 3u)];
+  llvm::ModulePassManager passes =
+      options.optLevel == 0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
   passes.run(module, modules);
 }
 
@@ -102,7 +109,7 @@ FailureOr<std::string> k2c::emitPTX(gpu::GPUModuleOp module, const PTXOptions &o
   if (!options.lineInfo)
     llvm::StripDebugInfo(*llvmModule);
   markInlineAssemblyConvergent(*llvmModule);
-  optimize(*llvmModule, *machine, options.optLevel);
+  optimize(*llvmModule, *machine, options);
 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);

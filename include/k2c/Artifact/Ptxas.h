@@ -41,10 +41,11 @@ std::vector<std::string> ptxasFlags(const std::string &arch);
 
 struct Assembled {
   std::string cubin;
+  std::string log; // of ptxas
   PtxasReport report;
   bool cached = false;
-  std::string error; // not empty: one line of what went wrong, then stderr, the
-                     // kept PTX and the command that reproduces it
+  std::string fault;   // rule and fact; empty if all is well
+  bool spills = false; // the only fault: other code may do without
 };
 
 class CubinCache;
@@ -53,6 +54,12 @@ class CubinCache;
 Assembled assemble(const Ptxas &ptxas, const CubinCache &cache,
                    const std::string &name, const std::string &ptx,
                    const std::string &arch);
+
+/// The whole message of a fault: kernel, what ptxas said, and where the PTX is
+/// kept (a temporary file) with the command that shows the failure again.
+std::string explainFault(const Ptxas &ptxas, const Assembled &assembled,
+                         const std::string &name, const std::string &ptx,
+                         const std::string &arch);
 
 } // namespace k2c
 

@@ -32,6 +32,9 @@ struct PTXOptions {
   bool lineInfo = true;
   /// Optimisation level of LLVM, 0 to 3.
   unsigned optLevel = 3;
+  /// Keep values near their uses: no motion out of loops, no unrolling. The optimiser counts registers of no machine, and for a kernel with large
+  /// accumulators it hoists more addresses than fit beside them; ptxas then spills.
+  bool saveRegisters = false;
 };
 
 /// PTX of one kernel module in the LLVM dialect; chip and features come from its #nvvm.target. Deterministic. Two threads may call it at once if their
