@@ -33,7 +33,13 @@ void k2c::registerK2TileModels(DialectRegistry &registry) {
 
 namespace {
 
-constexpr int64_t kWarps = 4;
+/// Four warps hold one row of every tile of ours; attention's output needs
+/// twice as many registers when it is wide.
+int64_t warpsOf(k2::KernelOp kernel, Operation *root) {
+  bool isWide = isa<k2::MlaAttentionAbsorbedOp>(root) &&
+                kernel.getConfigAttr().getTile()[1] > 128;
+  return isWide ? 8 : 4;
+}
 
 /// Roots that share their tile with fused ops get a frame; the others lay out
 /// their tiles themselves.
@@ -53,7 +59,7 @@ LogicalResult convertKernel(k2::KernelOp kernel, OpBuilder &builder) {
         "expected a kernel with an op and a config (k2-choose-kernel-configs)");
   Location loc = kernel.getLoc();
   auto target = tile::KernelOp::create(builder, loc, kernel.getName(),
-                                       TypeRange(), kWarps);
+                                       TypeRange(), warpsOf(kernel, root));
   OpBuilder body = OpBuilder::atBlockBegin(&target.entry());
   auto end = tile::ReturnOp::create(body, loc);
   body.setInsertionPoint(end);
