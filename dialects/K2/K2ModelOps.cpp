@@ -56,13 +56,12 @@ LogicalResult ParamOp::verify() {
       return emitOpError() << "expected part '" << part.getTensor()
                            << "' at row " << next << ", but got "
                            << part.getAt();
-    // param_c6
     bool last = i + 1 == getParts().size();
     next = part.getAt() + part.getRows();
     if (!last)
       next = llvm::alignTo(next, quantized ? quantized.getBlock()[0] : 128);
   }
-  // param_c7
+  // param_c6
   if (getParts().empty() || next != rows)
     return emitOpError() << "expected parts that fill the " << rows
                          << " rows, but got " << next;
