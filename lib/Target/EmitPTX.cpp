@@ -41,31 +41,40 @@ static void initializeBackend() {
 }
 
 static FailureOr<NVVM::NVVMTargetAttr> targetOf(gpu::GPUModuleOp module) {
-  if (ArrayAttr targets = module.getTargetsAttr(); targets && targets.size() == 1)
+  if (ArrayAttr targets = module.getTargetsAttr();
+      targets && targets.size() == 1)
     if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(targets[0]))
       return target;
   return module.emitError("expected one #nvvm.target on the kernel's module");
 }
 
-static std::unique_ptr<llvm::TargetMachine> createTargetMachine(NVVM::NVVMTargetAttr target, unsigned optLevel, std::string &error) {
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(NVVM::NVVMTargetAttr target, unsigned optLevel,
+                    std::string &error) {
   llvm::Triple triple(target.getTriple());
-  const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, error);
   if (!backend)
     return nullptr;
-  auto level = llvm::CodeGenOpt::getLevel(optLevel).value_or(llvm::CodeGenOptLevel::Aggressive);
-  return std::unique_ptr<llvm::TargetMachine>(
-      backend->createTargetMachine(triple, target.getChip(), target.getFeatures(), llvm::TargetOptions(), std::nullopt, std::nullopt, level));
+  auto level = llvm::CodeGenOpt::getLevel(optLevel).value_or(
+      llvm::CodeGenOptLevel::Aggressive);
+  return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
+      triple, target.getChip(), target.getFeatures(), llvm::TargetOptions(),
+      std::nullopt, std::nullopt, level));
 }
 
-/// Inline assembly with warp-wide or CTA-wide meaning must not move across control flow; the LLVM dialect cannot say so.
+/// Inline assembly with warp-wide or CTA-wide meaning must not move across
+/// control flow; the LLVM dialect cannot say so.
 static void markInlineAssemblyConvergent(llvm::Module &module) {
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *call = dyn_cast<llvm::CallBase>(&instruction); call && call->isInlineAsm())
+      if (auto *call = dyn_cast<llvm::CallBase>(&instruction);
+          call && call->isInlineAsm())
         call->setConvergent();
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, const k2c::PTXOptions &options) {
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     const k2c::PTXOptions &options) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -78,30 +87,38 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, const k
   builder.crossRegisterProxies(loops, functions, components, modules);
   if (options.saveRegisters) {
     llvm::ModulePassManager passes;
-    llvm::cantFail(builder.parsePassPipeline(passes, "function(sroa,instcombine,simplifycfg,early-cse,dce)"));
+    llvm::cantFail(builder.parsePassPipeline(
+        passes, "function(sroa,instcombine,simplifycfg,early-cse,dce)"));
     passes.run(module, modules);
     return;
   }
-  const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
-                                            llvm::OptimizationLevel::O3};
+  const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   llvm::OptimizationLevel level = levels[std::min(options.optLevel, 3u)];
   llvm::ModulePassManager passes =
-      options.optLevel == 0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
+      options.optLevel == 0 ? builder.buildO0DefaultPipeline(level)
+                            : builder.buildPerModuleDefaultPipeline(level);
   passes.run(module, modules);
 }
 
-FailureOr<std::string> k2c::emitPTX(gpu::GPUModuleOp module, const PTXOptions &options) {
+FailureOr<std::string> k2c::emitPTX(gpu::GPUModuleOp module,
+                                    const PTXOptions &options) {
   initializeBackend();
   FailureOr<NVVM::NVVMTargetAttr> target = targetOf(module);
   if (failed(target))
     return failure();
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(*target, options.optLevel, error);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(*target, options.optLevel, error);
   if (!machine)
-    return module.emitError("expected an LLVM with the NVPTX backend, but got: ") << error;
+    return module.emitError(
+               "expected an LLVM with the NVPTX backend, but got: ")
+           << error;
 
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, module.getName());
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, module.getName());
   if (!llvmModule)
     return failure();
   llvmModule->setDataLayout(machine->createDataLayout());
@@ -114,7 +131,8 @@ FailureOr<std::string> k2c::emitPTX(gpu::GPUModuleOp module, const PTXOptions &o
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
   llvm::legacy::PassManager codegen;
-  if (machine->addPassesToEmitFile(codegen, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if (machine->addPassesToEmitFile(codegen, out, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
     return module.emitError("expected a backend that emits assembly text");
   codegen.run(*llvmModule);
   return std::string(text);
@@ -127,7 +145,8 @@ int64_t k2c::sharedBytes(gpu::GPUModuleOp module) {
 
 int64_t k2c::threadsPerBlock(gpu::GPUModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (auto threads = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
+    if (auto threads = function->getAttrOfType<DenseI32ArrayAttr>(
+            NVVM::NVVMDialect::getReqntidAttrName()))
       return llvm::product_of(threads.asArrayRef());
   return 0;
 }

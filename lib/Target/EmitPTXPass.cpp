@@ -1,4 +1,5 @@
-// k2c-emit-ptx: the text of every kernel of a module, for tests and for looking at.
+// k2c-emit-ptx: the text of every kernel of a module, for tests and for looking
+// at.
 #include "k2c/Target/PTX.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -19,7 +20,10 @@ struct EmitPTX : PassWrapper<EmitPTX, OperationPass<ModuleOp>> {
   EmitPTX(const EmitPTX &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "k2c-emit-ptx"; }
-  StringRef getDescription() const override { return "Write the PTX of every kernel (after k2c-nvvm-to-llvm); numerics: exact"; }
+  StringRef getDescription() const override {
+    return "Write the PTX of every kernel (after k2c-nvvm-to-llvm); numerics: "
+           "exact";
+  }
 
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<gpu::GPUModuleOp>()) {
@@ -34,24 +38,32 @@ struct EmitPTX : PassWrapper<EmitPTX, OperationPass<ModuleOp>> {
       llvm::sys::path::append(path, kernel.getName() + ".ptx");
       std::error_code error = llvm::sys::fs::create_directories(folder);
       if (error) {
-        kernel.emitError("expected a folder to write to, but got ") << folder << ": " << error.message();
+        kernel.emitError("expected a folder to write to, but got ")
+            << folder << ": " << error.message();
         return signalPassFailure();
       }
       llvm::raw_fd_ostream out(path, error);
       if (error) {
-        kernel.emitError("expected a file to write to, but got ") << path << ": " << error.message();
+        kernel.emitError("expected a file to write to, but got ")
+            << path << ": " << error.message();
         return signalPassFailure();
       }
       out << *text;
     }
   }
 
-  Option<std::string> folder{*this, "folder", llvm::cl::desc("where NAME.ptx go; - is the standard output"), llvm::cl::init("-")};
+  Option<std::string> folder{
+      *this, "folder",
+      llvm::cl::desc("where NAME.ptx go; - is the standard output"),
+      llvm::cl::init("-")};
 };
 
 } // namespace
 
 void k2c::registerTargetPasses() {
   PassRegistration<EmitPTX>();
-  PassPipelineRegistration<>("k2c-nvvm-to-llvm", "Lower kernels from convert-tile-to-nvvm to the LLVM dialect", buildNVVMToLLVMPipeline);
+  PassPipelineRegistration<>(
+      "k2c-nvvm-to-llvm",
+      "Lower kernels from convert-tile-to-nvvm to the LLVM dialect",
+      buildNVVMToLLVMPipeline);
 }

@@ -1,9 +1,10 @@
-// The passes between convert-tile-to-nvvm and the translation to LLVM IR; all upstream.
+// The passes between convert-tile-to-nvvm and the translation to LLVM IR; all
+// upstream.
 #include "k2c/Target/PTX.h"
 
+#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 

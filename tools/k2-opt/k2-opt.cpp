@@ -6,5 +6,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   k2c::registerAllDialects(registry);
   k2c::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "k2c optimizer driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "k2c optimizer driver\n", registry));
 }

@@ -11,22 +11,33 @@ using namespace k2c::tile_to_nvvm;
 
 namespace {
 
-/// Any elementwise op keeps its name and attributes; operands and results change type.
+/// Any elementwise op keeps its name and attributes; operands and results
+/// change type.
 struct ElementwisePattern : ConversionPattern {
-  ElementwisePattern(const TypeConverter &types, MLIRContext *context) : ConversionPattern(types, MatchAnyOpTypeTag(), 1, context) {}
+  ElementwisePattern(const TypeConverter &types, MLIRContext *context)
+      : ConversionPattern(types, MatchAnyOpTypeTag(), 1, context) {}
 
-  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const override {
-    if (!OpTrait::hasElementwiseMappableTraits(op) || !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+  LogicalResult
+  matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!OpTrait::hasElementwiseMappableTraits(op) ||
+        !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
       return failure();
-    // Neither has a lowering without a math library; both are written with exp2 and log2e.
+    // Neither has a lowering without a math library; both are written with exp2
+    // and log2e.
     if (isa<math::ExpOp, math::LogOp, math::Log2Op>(op))
-      return op->emitError("expected exp2 in place of ") << op->getName() << ", which has no PTX instruction";
-    if (auto exp2 = dyn_cast<math::Exp2Op>(op); exp2 && !bitEnumContainsAll(exp2.getFastmath(), arith::FastMathFlags::afn))
-      return op->emitError("expected fastmath<afn> on math.exp2, which has only an approximate PTX instruction");
+      return op->emitError("expected exp2 in place of ")
+             << op->getName() << ", which has no PTX instruction";
+    if (auto exp2 = dyn_cast<math::Exp2Op>(op);
+        exp2 &&
+        !bitEnumContainsAll(exp2.getFastmath(), arith::FastMathFlags::afn))
+      return op->emitError("expected fastmath<afn> on math.exp2, which has "
+                           "only an approximate PTX instruction");
     SmallVector<Type> results;
     if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), results)))
       return failure();
-    OperationState state(op->getLoc(), op->getName(), operands, results, op->getDiscardableAttrDictionary().getValue());
+    OperationState state(op->getLoc(), op->getName(), operands, results,
+                         op->getDiscardableAttrDictionary().getValue());
     state.propertiesAttr = op->getPropertiesAsAttribute();
     rewriter.replaceOp(op, rewriter.create(state));
     return success();
@@ -36,12 +47,16 @@ struct ElementwisePattern : ConversionPattern {
 struct ConstantPattern : TilePattern<arith::ConstantOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(arith::ConstantOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     auto type = dyn_cast_or_null<VectorType>(convert(op.getType()));
     auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
     if (!type || !splat)
-      return op.emitError("expected a constant tile with one value in all elements");
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
+      return op.emitError(
+          "expected a constant tile with one value in all elements");
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
     return success();
   }
 };
@@ -49,6 +64,7 @@ struct ConstantPattern : TilePattern<arith::ConstantOp> {
 } // namespace
 
 void k2c::tile_to_nvvm::populateElementwisePatterns(Patterns &patterns) {
-  patterns.set.add<ElementwisePattern>(patterns.types, patterns.set.getContext());
+  patterns.set.add<ElementwisePattern>(patterns.types,
+                                       patterns.set.getContext());
   patterns.add<ConstantPattern>();
 }

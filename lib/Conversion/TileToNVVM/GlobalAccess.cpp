@@ -11,7 +11,8 @@ using namespace k2c;
 using namespace k2c::tile_to_nvvm;
 
 /// Vectors by mask, in register order.
-static llvm::MapVector<Value, SmallVector<unsigned>> byMask(TileAccess &access, ArrayRef<unsigned> leaders) {
+static llvm::MapVector<Value, SmallVector<unsigned>>
+byMask(TileAccess &access, ArrayRef<unsigned> leaders) {
   llvm::MapVector<Value, SmallVector<unsigned>> groups;
   for (unsigned leader : leaders)
     groups[access.mask(leader)].push_back(leader);
@@ -20,23 +21,27 @@ static llvm::MapVector<Value, SmallVector<unsigned>> byMask(TileAccess &access, 
 
 Value k2c::tile_to_nvvm::loadTile(ImplicitLocOpBuilder &b, TileAccess &access) {
   Type type = access.accessType();
-  SmallVector<Value> registers(access.coordinates().layout().registersPerThread());
+  SmallVector<Value> registers(
+      access.coordinates().layout().registersPerThread());
   for (auto &[mask, leaders] : byMask(access, access.leaders())) {
     SmallVector<Value> addresses;
     for (unsigned leader : leaders)
       addresses.push_back(access.address(leader));
     auto load = [&] {
-      return llvm::map_to_vector(addresses,
-                                 [&](Value address) -> Value { return LLVM::LoadOp::create(b, type, address, access.vectorBytes()); });
+      return llvm::map_to_vector(addresses, [&](Value address) -> Value {
+        return LLVM::LoadOp::create(b, type, address, access.vectorBytes());
+      });
     };
     SmallVector<Value> loaded;
     if (mask) {
-      auto branch = scf::IfOp::create(b, SmallVector<Type>(leaders.size(), type), mask, /*withElse=*/true);
+      auto branch = scf::IfOp::create(
+          b, SmallVector<Type>(leaders.size(), type), mask, /*withElse=*/true);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
       scf::YieldOp::create(b, load());
       b.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(b, SmallVector<Value>(leaders.size(), zero(b, type)));
+      scf::YieldOp::create(b,
+                           SmallVector<Value>(leaders.size(), zero(b, type)));
       loaded.assign(branch.result_begin(), branch.result_end());
     } else {
       loaded = load();
@@ -53,13 +58,20 @@ Value k2c::tile_to_nvvm::loadTile(ImplicitLocOpBuilder &b, TileAccess &access) {
   return fromRegisters(b, registers);
 }
 
-void k2c::tile_to_nvvm::storeTile(ImplicitLocOpBuilder &b, TileAccess &access, Value vector) {
+void k2c::tile_to_nvvm::storeTile(ImplicitLocOpBuilder &b, TileAccess &access,
+                                  Value vector) {
   SmallVector<Value> registers = toRegisters(b, vector);
   SmallVector<unsigned> owned = access.coordinates().ownedRegisters();
-  SmallVector<unsigned> leaders = llvm::filter_to_vector(access.leaders(), [&](unsigned leader) { return llvm::is_contained(owned, leader); });
+  SmallVector<unsigned> leaders =
+      llvm::filter_to_vector(access.leaders(), [&](unsigned leader) {
+        return llvm::is_contained(owned, leader);
+      });
   Value owner = access.coordinates().owner();
   for (auto &[mask, group] : byMask(access, leaders)) {
-    Value condition = mask && owner ? arith::AndIOp::create(b, mask, owner).getResult() : mask ? mask : owner;
+    Value condition = mask && owner
+                          ? arith::AndIOp::create(b, mask, owner).getResult()
+                      : mask ? mask
+                             : owner;
     SmallVector<Value> addresses;
     for (unsigned leader : group)
       addresses.push_back(access.address(leader));
@@ -72,7 +84,8 @@ void k2c::tile_to_nvvm::storeTile(ImplicitLocOpBuilder &b, TileAccess &access, V
       SmallVector<Value> elements;
       for (unsigned i = 0; i < access.vectorElements(); ++i)
         elements.push_back(registers[access.element(leader, i)]);
-      Value value = elements.size() == 1 ? elements.front() : fromRegisters(b, elements);
+      Value value =
+          elements.size() == 1 ? elements.front() : fromRegisters(b, elements);
       LLVM::StoreOp::create(b, value, address, access.vectorBytes());
     }
   }
@@ -83,10 +96,13 @@ namespace {
 struct LoadPattern : TilePattern<tile::LoadOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::LoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::LoadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     View view = unpackView(b, op.getView(), adaptor.getView());
-    TileAccess access(b, view, {adaptor.getIndices(), adaptor.getBounds(), {}}, layoutOf(op.getResult()), state.numWarps);
+    TileAccess access(b, view, {adaptor.getIndices(), adaptor.getBounds(), {}},
+                      layoutOf(op.getResult()), state.numWarps);
     rewriter.replaceOp(op, loadTile(b, access));
     return success();
   }
@@ -95,10 +111,13 @@ struct LoadPattern : TilePattern<tile::LoadOp> {
 struct StorePattern : TilePattern<tile::StoreOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::StoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::StoreOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     View view = unpackView(b, op.getView(), adaptor.getView());
-    TileAccess access(b, view, {adaptor.getIndices(), adaptor.getBounds(), {}}, layoutOf(op.getValue()), state.numWarps);
+    TileAccess access(b, view, {adaptor.getIndices(), adaptor.getBounds(), {}},
+                      layoutOf(op.getValue()), state.numWarps);
     storeTile(b, access, adaptor.getValue());
     rewriter.eraseOp(op);
     return success();
@@ -107,4 +126,6 @@ struct StorePattern : TilePattern<tile::StoreOp> {
 
 } // namespace
 
-void k2c::tile_to_nvvm::populateGlobalAccessPatterns(Patterns &patterns) { patterns.add<LoadPattern, StorePattern>(); }
+void k2c::tile_to_nvvm::populateGlobalAccessPatterns(Patterns &patterns) {
+  patterns.add<LoadPattern, StorePattern>();
+}

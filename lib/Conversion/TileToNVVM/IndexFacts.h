@@ -1,4 +1,5 @@
-// What can be proved about a uniform i32 index: a common divisor and a range. Masks that always hold are not emitted.
+// What can be proved about a uniform i32 index: a common divisor and a range.
+// Masks that always hold are not emitted.
 #ifndef K2C_LIB_CONVERSION_TILETONVVM_INDEXFACTS_H
 #define K2C_LIB_CONVERSION_TILETONVVM_INDEXFACTS_H
 

@@ -9,11 +9,14 @@ using namespace k2c::tile_to_nvvm;
 
 namespace {
 
-/// Views become a pointer followed by the dynamic extents; the body sees one struct per view.
+/// Views become a pointer followed by the dynamic extents; the body sees one
+/// struct per view.
 struct KernelPattern : TilePattern<tile::KernelOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::KernelOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::KernelOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     SmallVector<Type> arguments;
     SmallVector<bool> isPointer;
     for (Type type : op.getArgumentTypes()) {
@@ -28,14 +31,19 @@ struct KernelPattern : TilePattern<tile::KernelOp> {
         isPointer.push_back(isa<LLVM::LLVMPointerType>(field));
       }
     }
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(getContext()), arguments);
-    auto function = LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getSymName(), type);
-    function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), rewriter.getUnitAttr());
+    auto type = LLVM::LLVMFunctionType::get(
+        LLVM::LLVMVoidType::get(getContext()), arguments);
+    auto function =
+        LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getSymName(), type);
+    function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                      rewriter.getUnitAttr());
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                      rewriter.getDenseI32ArrayAttr({static_cast<int32_t>(op.getNumThreads()), 1, 1}));
+                      rewriter.getDenseI32ArrayAttr(
+                          {static_cast<int32_t>(op.getNumThreads()), 1, 1}));
     for (auto [index, pointer] : llvm::enumerate(isPointer))
       if (pointer)
-        function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(), rewriter.getI64IntegerAttr(16));
+        function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
+                            rewriter.getI64IntegerAttr(16));
 
     Block *entry = function.addEntryBlock(rewriter);
     rewriter.setInsertionPointToStart(entry);
@@ -48,8 +56,10 @@ struct KernelPattern : TilePattern<tile::KernelOp> {
         continue;
       }
       Value view = LLVM::PoisonOp::create(rewriter, op.getLoc(), fields);
-      for (int64_t field = 0, count = fields.getBody().size(); field < count; ++field)
-        view = LLVM::InsertValueOp::create(rewriter, op.getLoc(), view, entry->getArgument(next++), field);
+      for (int64_t field = 0, count = fields.getBody().size(); field < count;
+           ++field)
+        view = LLVM::InsertValueOp::create(rewriter, op.getLoc(), view,
+                                           entry->getArgument(next++), field);
       values.push_back(view);
     }
     rewriter.inlineBlockBefore(&op.entry(), entry, entry->end(), values);
@@ -61,7 +71,9 @@ struct KernelPattern : TilePattern<tile::KernelOp> {
 struct ReturnPattern : TilePattern<tile::ReturnOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::ReturnOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::ReturnOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<LLVM::ReturnOp>(op, ValueRange());
     return success();
   }
@@ -70,7 +82,9 @@ struct ReturnPattern : TilePattern<tile::ReturnOp> {
 struct CtaIdPattern : TilePattern<tile::CtaIdOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::CtaIdOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::CtaIdOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     Type type = rewriter.getI32Type();
     switch (op.getDim()) {
     case tile::GridDim::X:
@@ -90,13 +104,19 @@ struct CtaIdPattern : TilePattern<tile::CtaIdOp> {
 struct DimPattern : TilePattern<tile::DimOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::DimOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::DimOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, unpackView(b, op.getView(), adaptor.getView()).extents[op.getIndex()]);
+    rewriter.replaceOp(
+        op,
+        unpackView(b, op.getView(), adaptor.getView()).extents[op.getIndex()]);
     return success();
   }
 };
 
 } // namespace
 
-void k2c::tile_to_nvvm::populateKernelPatterns(Patterns &patterns) { patterns.add<KernelPattern, ReturnPattern, CtaIdPattern, DimPattern>(); }
+void k2c::tile_to_nvvm::populateKernelPatterns(Patterns &patterns) {
+  patterns.add<KernelPattern, ReturnPattern, CtaIdPattern, DimPattern>();
+}

@@ -9,7 +9,8 @@ using namespace k2c;
 using namespace k2c::tile_to_nvvm;
 
 /// Pointer to one element of a view; i64 arithmetic throughout.
-static Value elementAddress(ImplicitLocOpBuilder &b, const View &view, ValueRange indices) {
+static Value elementAddress(ImplicitLocOpBuilder &b, const View &view,
+                            ValueRange indices) {
   Value offset;
   for (auto [index, stride] : llvm::zip_equal(indices, view.strides)) {
     Value term = arith::ExtSIOp::create(b, b.getI64Type(), index);
@@ -17,8 +18,9 @@ static Value elementAddress(ImplicitLocOpBuilder &b, const View &view, ValueRang
       term = arith::MulIOp::create(b, term, i64(b, stride));
     offset = offset ? arith::AddIOp::create(b, offset, term).getResult() : term;
   }
-  return LLVM::GEPOp::create(b, view.pointer.getType(), registerType(view.type.getElementType()), view.pointer,
-                             ArrayRef<LLVM::GEPArg>{offset});
+  return LLVM::GEPOp::create(b, view.pointer.getType(),
+                             registerType(view.type.getElementType()),
+                             view.pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 
 namespace {
@@ -26,9 +28,13 @@ namespace {
 struct LoadScalarPattern : TilePattern<tile::LoadScalarOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::LoadScalarOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::LoadScalarOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value address = elementAddress(b, unpackView(b, op.getView(), adaptor.getView()), adaptor.getIndices());
+    Value address =
+        elementAddress(b, unpackView(b, op.getView(), adaptor.getView()),
+                       adaptor.getIndices());
     rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getType(), address);
     return success();
   }
@@ -37,10 +43,16 @@ struct LoadScalarPattern : TilePattern<tile::LoadScalarOp> {
 struct StoreScalarPattern : TilePattern<tile::StoreScalarOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::StoreScalarOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::StoreScalarOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value address = elementAddress(b, unpackView(b, op.getView(), adaptor.getView()), adaptor.getIndices());
-    Value first = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, Thread::get(b, state.numWarps).id, i32(b, 0));
+    Value address =
+        elementAddress(b, unpackView(b, op.getView(), adaptor.getView()),
+                       adaptor.getIndices());
+    Value first =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                              Thread::get(b, state.numWarps).id, i32(b, 0));
     auto branch = scf::IfOp::create(b, first, /*withElse=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
     LLVM::StoreOp::create(b, adaptor.getValue(), address);
@@ -51,4 +63,6 @@ struct StoreScalarPattern : TilePattern<tile::StoreScalarOp> {
 
 } // namespace
 
-void k2c::tile_to_nvvm::populateScalarAccessPatterns(Patterns &patterns) { patterns.add<LoadScalarPattern, StoreScalarPattern>(); }
+void k2c::tile_to_nvvm::populateScalarAccessPatterns(Patterns &patterns) {
+  patterns.add<LoadScalarPattern, StoreScalarPattern>();
+}

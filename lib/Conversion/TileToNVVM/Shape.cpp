@@ -11,16 +11,22 @@ using tile::Coord;
 
 namespace {
 
-/// An op whose result elements are elements of its input; the layouts must leave each in its thread.
+/// An op whose result elements are elements of its input; the layouts must
+/// leave each in its thread.
 template <typename Op> struct RenamePattern : TilePattern<Op> {
   using TilePattern<Op>::TilePattern;
 
   static Coord source(Op op, const Coord &coord);
 
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    auto map = localRegisterMap(layoutOf(op.getResult()), layoutOf(op.getInput()), [&](const Coord &coord) { return source(op, coord); });
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto map =
+        localRegisterMap(layoutOf(op.getResult()), layoutOf(op.getInput()),
+                         [&](const Coord &coord) { return source(op, coord); });
     if (!map)
-      return op.emitError("expected layouts that keep every element in its thread, but got ")
+      return op.emitError("expected layouts that keep every element in its "
+                          "thread, but got ")
              << op.getInput().getType() << " to " << op.getResult().getType();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     rewriter.replaceOp(op, selectRegisters(b, adaptor.getInput(), *map));
@@ -28,7 +34,9 @@ template <typename Op> struct RenamePattern : TilePattern<Op> {
   }
 };
 
-template <> Coord RenamePattern<tile::BroadcastOp>::source(tile::BroadcastOp op, const Coord &coord) {
+template <>
+Coord RenamePattern<tile::BroadcastOp>::source(tile::BroadcastOp op,
+                                               const Coord &coord) {
   Coord result = coord;
   for (auto [dim, extent] : llvm::enumerate(op.getInput().getType().getShape()))
     if (extent == 1)
@@ -36,7 +44,9 @@ template <> Coord RenamePattern<tile::BroadcastOp>::source(tile::BroadcastOp op,
   return result;
 }
 
-template <> Coord RenamePattern<tile::ReshapeOp>::source(tile::ReshapeOp op, const Coord &coord) {
+template <>
+Coord RenamePattern<tile::ReshapeOp>::source(tile::ReshapeOp op,
+                                             const Coord &coord) {
   int64_t flat = 0;
   for (auto [extent, index] : llvm::zip_equal(op.getType().getShape(), coord))
     flat = flat * extent + index;
@@ -47,37 +57,48 @@ template <> Coord RenamePattern<tile::ReshapeOp>::source(tile::ReshapeOp op, con
   return result;
 }
 
-template <> Coord RenamePattern<tile::TransposeOp>::source(tile::TransposeOp op, const Coord &coord) {
+template <>
+Coord RenamePattern<tile::TransposeOp>::source(tile::TransposeOp op,
+                                               const Coord &coord) {
   Coord result(coord.size());
   for (auto [dim, from] : llvm::enumerate(op.getPermutation()))
     result[from] = coord[dim];
   return result;
 }
 
-/// A box starts at an offset, which the layout algebra must be able to reach by registers alone.
+/// A box starts at an offset, which the layout algebra must be able to reach by
+/// registers alone.
 struct SlicePattern : TilePattern<tile::SliceOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::SliceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::SliceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     tile::LinearLayout layout = layoutOf(op.getInput());
-    SmallVector<unsigned> registers = llvm::to_vector(llvm::seq<unsigned>(0, layout.registersPerThread()));
+    SmallVector<unsigned> registers =
+        llvm::to_vector(llvm::seq<unsigned>(0, layout.registersPerThread()));
     for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
       int64_t count = op.getType().getDimSize(dim);
       if (count == op.getInput().getType().getDimSize(dim))
         continue;
       std::vector<unsigned> step;
-      std::optional<tile::LinearLayout> next = layout.sliceRange(dim, offset, count, &step);
+      std::optional<tile::LinearLayout> next =
+          layout.sliceRange(dim, offset, count, &step);
       if (!next)
-        return op.emitError("expected a box that the registers of ") << op.getInput().getType() << " can be cut to, but dim " << dim << " is not";
+        return op.emitError("expected a box that the registers of ")
+               << op.getInput().getType() << " can be cut to, but dim " << dim
+               << " is not";
       SmallVector<unsigned> composed;
       for (unsigned reg : step)
         composed.push_back(registers[reg]);
       layout = *next;
       registers = std::move(composed);
     }
-    auto rename = localRegisterMap(layoutOf(op.getResult()), layout, [](const Coord &coord) { return coord; });
+    auto rename = localRegisterMap(layoutOf(op.getResult()), layout,
+                                   [](const Coord &coord) { return coord; });
     if (!rename)
-      return op.emitError("expected the result's layout to be a renaming of ") << layout.str() << ", but got " << op.getType();
+      return op.emitError("expected the result's layout to be a renaming of ")
+             << layout.str() << ", but got " << op.getType();
     for (unsigned &reg : *rename)
       reg = registers[reg];
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -89,8 +110,11 @@ struct SlicePattern : TilePattern<tile::SliceOp> {
 struct SplatPattern : TilePattern<tile::SplatOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::SplatOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, convert(op.getType()), adaptor.getScalar());
+  LogicalResult
+  matchAndRewrite(tile::SplatOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, convert(op.getType()),
+                                                     adaptor.getScalar());
     return success();
   }
 };
@@ -99,8 +123,11 @@ struct SplatPattern : TilePattern<tile::SplatOp> {
 struct ExtractPattern : TilePattern<tile::ExtractOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::ExtractOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<vector::ExtractOp>(op, adaptor.getInput(), ArrayRef<int64_t>{0});
+  LogicalResult
+  matchAndRewrite(tile::ExtractOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<vector::ExtractOp>(op, adaptor.getInput(),
+                                                   ArrayRef<int64_t>{0});
     return success();
   }
 };
@@ -108,11 +135,14 @@ struct ExtractPattern : TilePattern<tile::ExtractOp> {
 struct IotaPattern : TilePattern<tile::IotaOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::IotaOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(tile::IotaOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     ThreadCoordinates coordinates(b, layoutOf(op.getResult()), state.numWarps);
     SmallVector<Value> registers;
-    for (unsigned reg = 0; reg < coordinates.layout().registersPerThread(); ++reg)
+    for (unsigned reg = 0; reg < coordinates.layout().registersPerThread();
+         ++reg)
       registers.push_back(coordinates.coordinate(op.getAxis(), reg));
     rewriter.replaceOp(op, fromRegisters(b, registers));
     return success();
@@ -122,6 +152,7 @@ struct IotaPattern : TilePattern<tile::IotaOp> {
 } // namespace
 
 void k2c::tile_to_nvvm::populateShapePatterns(Patterns &patterns) {
-  patterns.add<RenamePattern<tile::BroadcastOp>, RenamePattern<tile::ReshapeOp>, RenamePattern<tile::TransposeOp>, SlicePattern, SplatPattern,
+  patterns.add<RenamePattern<tile::BroadcastOp>, RenamePattern<tile::ReshapeOp>,
+               RenamePattern<tile::TransposeOp>, SlicePattern, SplatPattern,
                ExtractPattern, IotaPattern>();
 }

@@ -8,18 +8,22 @@ using namespace k2c::tile;
 using namespace k2c::tile_to_nvvm;
 
 Thread Thread::get(ImplicitLocOpBuilder &b, int64_t numWarps) {
-  auto range = LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0), APInt(32, 32 * numWarps));
+  auto range = LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0),
+                                            APInt(32, 32 * numWarps));
   Value id = NVVM::ThreadIdXOp::create(b, b.getI32Type(), range);
   Value lane = arith::AndIOp::create(b, id, i32(b, 31));
   Value warp = arith::ShRUIOp::create(b, id, i32(b, 5));
   return {id, lane, warp};
 }
 
-ThreadCoordinates::ThreadCoordinates(ImplicitLocOpBuilder &b, const LinearLayout &layout, int64_t numWarps)
+ThreadCoordinates::ThreadCoordinates(ImplicitLocOpBuilder &b,
+                                     const LinearLayout &layout,
+                                     int64_t numWarps)
     : b(b), map(layout), self(Thread::get(b, numWarps)) {}
 
 /// Runs of bits whose images are consecutive powers of two move together.
-Value k2c::tile_to_nvvm::linearImage(ImplicitLocOpBuilder &b, Value index, ArrayRef<int64_t> images) {
+Value k2c::tile_to_nvvm::linearImage(ImplicitLocOpBuilder &b, Value index,
+                                     ArrayRef<int64_t> images) {
   Value result;
   int64_t used = 0;
   auto append = [&](Value term, int64_t mask) {
@@ -44,14 +48,17 @@ Value k2c::tile_to_nvvm::linearImage(ImplicitLocOpBuilder &b, Value index, Array
     int64_t field = ((int64_t(1) << (end - bit)) - 1) << bit;
     if (power) {
       Value term = arith::AndIOp::create(b, index, i32(b, field));
-      int64_t shift = static_cast<int64_t>(llvm::countr_zero(static_cast<uint64_t>(image))) - static_cast<int64_t>(bit);
+      int64_t shift = static_cast<int64_t>(
+                          llvm::countr_zero(static_cast<uint64_t>(image))) -
+                      static_cast<int64_t>(bit);
       if (shift > 0)
         term = arith::ShLIOp::create(b, term, i32(b, shift));
       else if (shift < 0)
         term = arith::ShRUIOp::create(b, term, i32(b, -shift));
       append(term, (field >> bit) * image);
     } else {
-      Value set = arith::AndIOp::create(b, arith::ShRUIOp::create(b, index, i32(b, bit)), i32(b, 1));
+      Value set = arith::AndIOp::create(
+          b, arith::ShRUIOp::create(b, index, i32(b, bit)), i32(b, 1));
       append(arith::MulIOp::create(b, set, i32(b, image)), image);
     }
     bit = end;
@@ -98,12 +105,16 @@ Value ThreadCoordinates::coordinate(unsigned dim, unsigned reg) {
   Value part = threadPart(dim);
   if (constant == 0)
     return part;
-  int64_t low = constant & ((int64_t(1) << map.bits(dim)) - 1), repeat = constant - low;
+  int64_t low = constant & ((int64_t(1) << map.bits(dim)) - 1),
+          repeat = constant - low;
   if (threadMask(dim) & low) {
     part = arith::XOrIOp::create(b, part, i32(b, low));
-    return repeat ? arith::AddIOp::create(b, part, i32(b, repeat)).getResult() : part;
+    return repeat ? arith::AddIOp::create(b, part, i32(b, repeat)).getResult()
+                  : part;
   }
-  return threadMask(dim) ? arith::AddIOp::create(b, part, i32(b, constant)).getResult() : i32(b, constant);
+  return threadMask(dim)
+             ? arith::AddIOp::create(b, part, i32(b, constant)).getResult()
+             : i32(b, constant);
 }
 
 Value ThreadCoordinates::owner() {
@@ -111,8 +122,11 @@ Value ThreadCoordinates::owner() {
   auto require = [&](Value index, uint64_t bits) {
     if (!bits)
       return;
-    Value clear = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, arith::AndIOp::create(b, index, i32(b, bits)), i32(b, 0));
-    result = result ? arith::AndIOp::create(b, result, clear).getResult() : clear;
+    Value clear = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::eq,
+        arith::AndIOp::create(b, index, i32(b, bits)), i32(b, 0));
+    result =
+        result ? arith::AndIOp::create(b, result, clear).getResult() : clear;
   };
   require(self.lane, map.redundantLanes());
   require(self.warp, map.redundantWarps());
@@ -132,8 +146,10 @@ SmallVector<unsigned> ThreadCoordinates::ownedRegisters() const {
   return result;
 }
 
-std::optional<SmallVector<unsigned>> k2c::tile_to_nvvm::localRegisterMap(const LinearLayout &to, const LinearLayout &from,
-                                                                         function_ref<Coord(const Coord &)> source) {
+std::optional<SmallVector<unsigned>>
+k2c::tile_to_nvvm::localRegisterMap(const LinearLayout &to,
+                                    const LinearLayout &from,
+                                    function_ref<Coord(const Coord &)> source) {
   for (InDim in : {kLane, kWarp}) {
     std::vector<Coord> wanted = to.coordBases(in), held = from.coordBases(in);
     if (wanted.size() != held.size())

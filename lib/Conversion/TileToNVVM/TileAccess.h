@@ -1,4 +1,5 @@
-// Addresses and masks of a tile of a global view, for loads, stores, gathers, scatters and asynchronous copies.
+// Addresses and masks of a tile of a global view, for loads, stores, gathers,
+// scatters and asynchronous copies.
 #ifndef K2C_LIB_CONVERSION_TILETONVVM_TILEACCESS_H
 #define K2C_LIB_CONVERSION_TILETONVVM_TILEACCESS_H
 
@@ -8,17 +9,20 @@
 
 namespace k2c::tile_to_nvvm {
 
-/// Where the tile starts. With `rows`, `indices` skip the row dim, and `rows[reg]` is the row that register `reg` of the tile reads.
+/// Where the tile starts. With `rows`, `indices` skip the row dim, and
+/// `rows[reg]` is the row that register `reg` of the tile reads.
 struct TilePlace {
   llvm::SmallVector<mlir::Value> indices, bounds, rows;
 };
 
 class TileAccess {
 public:
-  TileAccess(mlir::ImplicitLocOpBuilder &b, const View &view, TilePlace place, const tile::LinearLayout &layout, int64_t numWarps);
+  TileAccess(mlir::ImplicitLocOpBuilder &b, const View &view, TilePlace place,
+             const tile::LinearLayout &layout, int64_t numWarps);
 
   ThreadCoordinates &coordinates() { return coords; }
-  /// Elements of one access: the layout's registers, the pitch, the start, and every extent or bound that could cut a vector divide by it.
+  /// Elements of one access: the layout's registers, the pitch, the start, and
+  /// every extent or bound that could cut a vector divide by it.
   unsigned vectorElements() const { return 1u << vectorBits.size(); }
   unsigned vectorBytes() const { return vectorElements() * elementBytes; }
   /// Registers that start a vector.
@@ -39,7 +43,8 @@ private:
     mlir::Value index;
     /// Dim of the tile, -1 for a leading dim.
     int tileDim = -1;
-    /// Exclusive upper limit of the absolute coordinate, null if it always holds.
+    /// Exclusive upper limit of the absolute coordinate, null if it always
+    /// holds.
     mlir::Value limit;
   };
   void addLimit(Dim &dim, mlir::Value extent, mlir::Value bound);

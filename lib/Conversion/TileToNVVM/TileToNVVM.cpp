@@ -1,4 +1,5 @@
-// The driver: checks the schedule, makes one gpu.module per kernel and runs the patterns of all families on it.
+// The driver: checks the schedule, makes one gpu.module per kernel and runs the
+// patterns of all families on it.
 #include "k2c/Conversion/TileToNVVM/Passes.h"
 
 #include "lib/Conversion/TileToNVVM/FusedReads.h"
@@ -29,9 +30,11 @@ static LogicalResult verifyLayouts(tile::KernelOp kernel) {
         return success();
       auto layout = dyn_cast_or_null<tile::LinearAttr>(tensor.getEncoding());
       if (!layout)
-        return op->emitError("expected every tile to have a layout, but got ") << type;
+        return op->emitError("expected every tile to have a layout, but got ")
+               << type;
       if (layout.getNumWarps() != static_cast<int64_t>(kernel.getNumWarps()))
-        return op->emitError("expected layouts over the kernel's ") << kernel.getNumWarps() << " warps, but got " << type;
+        return op->emitError("expected layouts over the kernel's ")
+               << kernel.getNumWarps() << " warps, but got " << type;
       return success();
     };
     for (Type type : op->getResultTypes())
@@ -51,7 +54,8 @@ static FailureOr<uint64_t> endOfBuffers(tile::KernelOp kernel) {
       return WalkResult::interrupt();
     }
     auto type = cast<tile::BufferType>(alloc.getType());
-    uint64_t bytes = llvm::product_of(type.getShape()) * type.getElementType().getIntOrFloatBitWidth() / 8;
+    uint64_t bytes = llvm::product_of(type.getShape()) *
+                     type.getElementType().getIntOrFloatBitWidth() / 8;
     end = std::max<uint64_t>(end, *alloc.getOffset() + bytes);
     return WalkResult::advance();
   });
@@ -77,23 +81,28 @@ static void populatePatterns(Patterns &patterns) {
   populateWidenPatterns(patterns);
 }
 
-static LogicalResult convertKernel(gpu::GPUModuleOp module, KernelState &state) {
+static LogicalResult convertKernel(gpu::GPUModuleOp module,
+                                   KernelState &state) {
   MLIRContext *context = module.getContext();
   TileTypeConverter types;
   ConversionTarget target(*context);
   target.addIllegalDialect<tile::TileDialect>();
   target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
-  target.markUnknownOpDynamicallyLegal([&](Operation *op) { return types.isLegal(op); });
+  target.markUnknownOpDynamicallyLegal(
+      [&](Operation *op) { return types.isLegal(op); });
   RewritePatternSet set(context);
   Patterns patterns{set, types, state};
   populatePatterns(patterns);
   scf::populateSCFStructuralTypeConversionsAndLegality(types, set, target);
-  // A pattern that refuses says why; the framework's own remark after that only repeats that it failed.
+  // A pattern that refuses says why; the framework's own remark after that only
+  // repeats that it failed.
   bool explained = false;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
       return failure();
-    bool repeats = explained && StringRef(diagnostic.str()).starts_with("failed to legalize operation");
+    bool repeats =
+        explained &&
+        StringRef(diagnostic.str()).starts_with("failed to legalize operation");
     explained = true;
     return success(repeats);
   });
@@ -102,7 +111,8 @@ static LogicalResult convertKernel(gpu::GPUModuleOp module, KernelState &state) 
 
 namespace {
 
-struct ConvertTileToNVVM : k2c::impl::ConvertTileToNVVMPassBase<ConvertTileToNVVM> {
+struct ConvertTileToNVVM
+    : k2c::impl::ConvertTileToNVVMPassBase<ConvertTileToNVVM> {
   using ConvertTileToNVVMPassBase::ConvertTileToNVVMPassBase;
 
   void runOnOperation() override {
@@ -110,8 +120,10 @@ struct ConvertTileToNVVM : k2c::impl::ConvertTileToNVVMPassBase<ConvertTileToNVV
     if (kernels.empty())
       return;
     OpBuilder builder(&getContext());
-    getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
-    auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, features);
+    getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                            builder.getUnitAttr());
+    auto target = NVVM::NVVMTargetAttr::get(
+        &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, features);
     for (tile::KernelOp kernel : kernels) {
       if (failed(verifyLayouts(kernel)))
         return signalPassFailure();
@@ -124,16 +136,24 @@ struct ConvertTileToNVVM : k2c::impl::ConvertTileToNVVMPassBase<ConvertTileToNVV
       collectFusedReads(kernel, state);
 
       builder.setInsertionPoint(kernel);
-      auto module = gpu::GPUModuleOp::create(builder, kernel.getLoc(), kernel.getSymName(), builder.getArrayAttr({target}));
+      auto module = gpu::GPUModuleOp::create(builder, kernel.getLoc(),
+                                             kernel.getSymName(),
+                                             builder.getArrayAttr({target}));
       kernel->moveBefore(module.getBody(), module.getBody()->begin());
       if (failed(convertKernel(module, state)))
         return signalPassFailure();
       if (state.usesShared) {
         builder.setInsertionPointToStart(module.getBody());
-        LLVM::GlobalOp::create(builder, module.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
-                               LLVM::Linkage::External, kSharedName, Attribute(), /*alignment=*/1024, kSharedSpace);
+        LLVM::GlobalOp::create(builder, module.getLoc(),
+                               LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                               /*isConstant=*/false, LLVM::Linkage::External,
+                               kSharedName, Attribute(), /*alignment=*/1024,
+                               kSharedSpace);
       }
-      module->setAttr("tile.shared_bytes", builder.getI64IntegerAttr(state.usesShared ? state.scratchBase + state.scratchBytes : 0));
+      module->setAttr(
+          "tile.shared_bytes",
+          builder.getI64IntegerAttr(
+              state.usesShared ? state.scratchBase + state.scratchBytes : 0));
     }
   }
 };
