@@ -60,6 +60,59 @@ void deliver(const AsyncCopies::Copy &copy) {
   std::memset(copy.to + copy.size, 0, copy.bytes - copy.size);
 }
 
+/// What the instruction says about one lane, checked.
+AsyncCopies::Copy copyOf(Warp &w, const Op &op, unsigned lane, uint64_t source,
+                         uint64_t target, uint32_t size) {
+  if (size > op.count)
+    w.fault(op, lane,
+            fmt::format("the source size must be at most {}, but is {}",
+                        op.count, size));
+  AsyncCopies::Copy copy;
+  copy.lane = uint8_t(lane), copy.bytes = uint8_t(op.count);
+  copy.size = uint8_t(size);
+  copy.from = sourceOf(w, op, lane, source, size);
+  copy.to = sharedAccess(w, op, lane, target, op.count, Access::AsyncWrite);
+  return copy;
+}
+
+/// The usual case without a look at every lane's details: 16 bytes, read whole
+/// or not at all, from one allocation. False if it is not the usual case; then
+/// nothing has been done.
+bool copyWhole(Warp &w, const Op &op, uint32_t mask, const uint64_t *sources,
+               const uint64_t *targets, const uint32_t *sizes) {
+  Cta &cta = *w.cta;
+  const Allocation *a = w.lastAllocation;
+  if (op.count != 16 || !a)
+    return false;
+  constexpr uint64_t none = ~uint64_t(0);
+  uint64_t bits = 0, least = none, most = 0, leastTarget = none, mostTarget = 0;
+  uint32_t odd = 0;
+  for (unsigned l = 0; l < warpSize; ++l) {
+    bool runs = mask >> l & 1, reads = runs && sizes[l];
+    odd |= runs && sizes[l] != 0 && sizes[l] != 16;
+    bits |= (runs ? targets[l] : 0) | (runs ? sources[l] : 0);
+    least = std::min(least, reads ? sources[l] : none);
+    most = std::max(most, reads ? sources[l] : uint64_t(0));
+    leastTarget = std::min(leastTarget, runs ? targets[l] : none);
+    mostTarget = std::max(mostTarget, runs ? targets[l] : uint64_t(0));
+  }
+  if (odd || bits % 16 || leastTarget < sharedBegin ||
+      mostTarget > cta.sharedEnd - 16 ||
+      (least <= most && (!a->contains(least, 16) || !a->contains(most, 16))))
+    return false;
+  auto *written = reinterpret_cast<uint16_t *>(cta.initialised.data());
+  forLanes(mask, [&](unsigned l) {
+    uint64_t offset = targets[l] - sharedBegin;
+    written[offset / 16] = 0xffff;
+    if (sizes[l])
+      std::memcpy(cta.shared + offset,
+                  reinterpret_cast<const std::byte *>(sources[l]), 16);
+    else
+      std::memset(cta.shared + offset, 0, 16);
+  });
+  return true;
+}
+
 /// op.count: bytes.
 void copyAsync(Warp &w, const Op &op, uint32_t mask) {
   const uint32_t *extra = op.list;
@@ -68,33 +121,30 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
                                                  << 32;
   uint32_t ignore =
       extra[IgnoreWord] ? w.word(extra[IgnoreWord]) ^ extra[IgnoreFlip] : 0;
-  const uint32_t *sizes =
-      extra[SizeRow] ? w.row<uint32_t>(extra[SizeRow]) : nullptr;
-  const DeviceOptions &options = w.cta->launch.options;
-  bool lazy = options.lazyAsync;
-  bool marks = options.checks.uninitialisedShared && options.checks.alignment;
+  uint64_t sources[warpSize], targets[warpSize];
+  uint32_t sizes[warpSize];
   uint64_t read = 0;
-  forLanes(mask, [&](unsigned l) {
-    uint32_t size = sizes ? sizes[l] : op.count;
-    if (size > op.count)
-      w.fault(op, l,
-              fmt::format("the source size must be at most {}, but is {}",
-                          op.count, size));
-    if (ignore >> l & 1)
-      size = 0;
-    AsyncCopies::Copy copy;
-    copy.lane = uint8_t(l), copy.bytes = uint8_t(op.count);
-    copy.size = uint8_t(size);
-    copy.from = sourceOf(w, op, l, source[l] + offset, size);
-    copy.to = sharedAccess(w, op, l, w.addressOf(op, l), op.count,
-                           Access::AsyncWrite);
-    read += size;
-    if (!lazy)
-      return deliver(copy);
-    if (marks)
-      mark(*w.cta, copy, false);
-    w.copies.defer(copy);
-  });
+  for (unsigned l = 0; l < warpSize; ++l) {
+    sources[l] = source[l] + offset;
+    targets[l] = w.addressOf(op, l);
+    uint32_t size =
+        extra[SizeRow] ? w.row<uint32_t>(extra[SizeRow])[l] : op.count;
+    sizes[l] = (ignore >> l & 1) ? 0 : size;
+    read += (mask >> l & 1) ? sizes[l] : 0;
+  }
+  const DeviceOptions &options = w.cta->launch.options;
+  if (options.lazyAsync || !copyWhole(w, op, mask, sources, targets, sizes)) {
+    bool marks = options.checks.uninitialisedShared && options.checks.alignment;
+    forLanes(mask, [&](unsigned l) {
+      AsyncCopies::Copy copy =
+          copyOf(w, op, l, sources[l], targets[l], sizes[l]);
+      if (!options.lazyAsync)
+        return deliver(copy);
+      if (marks)
+        mark(*w.cta, copy, false);
+      w.copies.defer(copy);
+    });
+  }
   w.counters->globalLoadBytes += read;
 }
 

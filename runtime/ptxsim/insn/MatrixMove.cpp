@@ -23,10 +23,22 @@ void requireWholeWarp(Warp &w, const Op &op, uint32_t mask) {
             "not run");
 }
 
+typedef uint16_t Row __attribute__((vector_size(16)));
+
+/// Three rounds of interleaving rows r and r + 4.
 void transpose(uint16_t *to, const uint16_t *from) {
-  for (unsigned r = 0; r < side; ++r)
-    for (unsigned c = 0; c < side; ++c)
-      to[r * side + c] = from[c * side + r];
+  Row rows[side], next[side];
+  std::memcpy(rows, from, sizeof rows);
+  for (unsigned round = 0; round < 3; ++round) {
+    for (unsigned r = 0; r < side / 2; ++r) {
+      Row a = rows[r], b = rows[r + side / 2];
+      next[2 * r] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * r + 1] =
+          __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    std::memcpy(rows, next, sizeof rows);
+  }
+  std::memcpy(to, rows, sizeof rows);
 }
 
 std::byte *rowAccess(Warp &w, const Op &op, unsigned lane, uint64_t address,
@@ -56,9 +68,8 @@ void countBanks(Warp &w, const uint64_t *addresses) {
   w.counters->sharedIdealWavefronts += 1;
 }
 
-/// The common case is found without comparing every pair: eight different
-/// groups of four banks.
 void countConflicts(Warp &w, const uint64_t *addresses) {
+  // The common case is seen without comparing every pair.
   unsigned groups = 0;
   for (unsigned r = 0; r < side; ++r)
     groups |= 1u << (addresses[r] / rowBytes % side);
@@ -70,33 +81,63 @@ void countConflicts(Warp &w, const uint64_t *addresses) {
   }
 }
 
-/// op.list: the op.count registers. Lanes 8i to 8i + 7 have the rows' addresses
-/// of matrix i.
+/// The memory of all rows, each checked. Lanes 8i to 8i + 7 have the addresses
+/// of matrix i; the other lanes' addresses count for nothing.
+void findRows(Warp &w, const Op &op, Access kind, std::byte **rows) {
+  const unsigned n = op.count * side;
+  uint64_t addresses[4 * side];
+  for (unsigned l = 0; l < n; ++l)
+    addresses[l] = w.addressOf(op, l);
+  for (unsigned i = 0; i < op.count; ++i)
+    countConflicts(w, addresses + i * side);
+
+  Cta &cta = *w.cta;
+  uint64_t bits = 0, least = ~0ull, most = 0;
+  for (unsigned l = 0; l < n; ++l) {
+    bits |= addresses[l];
+    least = std::min(least, addresses[l]);
+    most = std::max(most, addresses[l]);
+  }
+  if (op.space == Space::Shared && bits % rowBytes == 0 &&
+      least >= sharedBegin && most <= cta.sharedEnd - rowBytes) {
+    // Sixteen bytes are sixteen bits of the map of written bytes.
+    auto *written = reinterpret_cast<uint16_t *>(cta.initialised.data());
+    uint16_t all = 0xffff;
+    for (unsigned l = 0; l < n; ++l) {
+      uint64_t offset = addresses[l] - sharedBegin;
+      rows[l] = cta.shared + offset;
+      if (kind == Access::Write)
+        written[offset / rowBytes] = 0xffff;
+      else
+        all &= written[offset / rowBytes];
+    }
+    if (all == 0xffff || !cta.launch.options.checks.uninitialisedShared)
+      return;
+  }
+  // Something is wrong, or unusual: one by one, with the fault's details.
+  for (unsigned l = 0; l < n; ++l)
+    rows[l] = rowAccess(w, op, l, addresses[l], kind);
+}
+
+/// op.list: the op.count registers.
 template <bool trans> void loadMatrix(Warp &w, const Op &op, uint32_t mask) {
   requireWholeWarp(w, op, mask);
-  uint16_t matrices[4][side * side];
-  for (unsigned i = 0; i < op.count; ++i) {
-    uint64_t addresses[side];
-    for (unsigned r = 0; r < side; ++r) {
-      unsigned lane = i * side + r;
-      addresses[r] = w.addressOf(op, lane);
-      std::memcpy(matrices[i] + r * side,
-                  rowAccess(w, op, lane, addresses[r], Access::Read), rowBytes);
-    }
-    countConflicts(w, addresses);
-  }
-  // The address may be one of the destinations: they are written last.
+  // The address may be one of the destinations: it is read before.
+  std::byte *rows[4 * side];
+  findRows(w, op, Access::Read, rows);
   for (unsigned i = 0; i < op.count; ++i) {
     auto *to = w.row<uint16_t>(op.list[i]);
+    for (unsigned r = 0; r < side; ++r)
+      std::memcpy(to + r * side, rows[i * side + r], rowBytes);
     if (trans)
-      transpose(to, matrices[i]);
-    else
-      std::memcpy(to, matrices[i], sizeof matrices[i]);
+      transpose(to, to);
   }
 }
 
 template <bool trans> void storeMatrix(Warp &w, const Op &op, uint32_t mask) {
   requireWholeWarp(w, op, mask);
+  std::byte *rows[4 * side];
+  findRows(w, op, Access::Write, rows);
   for (unsigned i = 0; i < op.count; ++i) {
     uint16_t matrix[side * side];
     const auto *from = w.row<uint16_t>(op.list[i]);
@@ -104,14 +145,8 @@ template <bool trans> void storeMatrix(Warp &w, const Op &op, uint32_t mask) {
       transpose(matrix, from);
     else
       std::memcpy(matrix, from, sizeof matrix);
-    uint64_t addresses[side];
-    for (unsigned r = 0; r < side; ++r) {
-      unsigned lane = i * side + r;
-      addresses[r] = w.addressOf(op, lane);
-      std::memcpy(rowAccess(w, op, lane, addresses[r], Access::Write),
-                  matrix + r * side, rowBytes);
-    }
-    countConflicts(w, addresses);
+    for (unsigned r = 0; r < side; ++r)
+      std::memcpy(rows[i * side + r], matrix + r * side, rowBytes);
   }
 }
 
