@@ -245,20 +245,19 @@ ordered_json k2c::buildManifest(ProgramOp program,
 /// on one line.
 static void print(std::string &out, const ordered_json &json, int levels,
                   int indent) {
-  // Commands nest: a body is as much worth a line each as the entry.
-  bool open = json.is_structured() && !json.empty() &&
-              (levels > 0 || (json.is_object() && json.contains("commands")));
-  if (!open) {
+  if (!json.is_structured()) {
     out += json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     return;
   }
+  // Commands nest: a body is as much worth a line each as the entry.
+  bool open = !json.empty() &&
+              (levels > 0 || (json.is_object() && json.contains("commands")));
   std::string pad(indent + 2, ' ');
   out += json.is_object() ? "{" : "[";
   bool first = true;
   for (auto item = json.begin(); item != json.end(); ++item) {
-    out += first ? "\n" : ",\n";
+    out += open ? (first ? "\n" : ",\n") + pad : first ? "" : ", ";
     first = false;
-    out += pad;
     bool body = false;
     if (json.is_object()) {
       out += ordered_json(item.key()).dump() + ": ";
@@ -266,7 +265,9 @@ static void print(std::string &out, const ordered_json &json, int levels,
     }
     print(out, *item, body ? 1 : levels - 1, indent + 2);
   }
-  out += "\n" + std::string(indent, ' ') + (json.is_object() ? "}" : "]");
+  if (open)
+    out += "\n" + std::string(indent, ' ');
+  out += json.is_object() ? "}" : "]";
 }
 
 std::string k2c::printManifest(const ordered_json &manifest) {
