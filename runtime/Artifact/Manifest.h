@@ -73,7 +73,7 @@ enum class ArgKind { Pointer, I32, F32 };
 struct KernelArg {
   ArgKind kind = ArgKind::Pointer;
   std::string name;
-  bool writes = false;
+  bool reads = true, writes = false; ///< of a pointer
 };
 
 struct KernelInfo {

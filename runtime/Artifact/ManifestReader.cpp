@@ -226,8 +226,13 @@ void ManifestReader::readKernel(const JsonNode &node) {
     formal.kind =
         static_cast<ArgKind>(arg["kind"].choice({"pointer", "i32", "f32"}));
     formal.name = arg["name"].string();
-    if (arg.has("access"))
-      formal.writes = arg["access"].choice({"read", "write", "readwrite"}) != 0;
+    if (arg.has("access")) {
+      size_t access = arg["access"].choice({"read", "write", "readwrite"});
+      formal.reads = access != 1;
+      formal.writes = access != 0;
+    } else {
+      formal.writes = formal.kind == ArgKind::Pointer;
+    }
     kernel.args.push_back(std::move(formal));
   }
   if (node.has("source_ops"))

@@ -45,30 +45,66 @@ Expected<Buffers::State> Buffers::layOut(const Buffer &buffer,
   return state;
 }
 
-Status Buffers::prepare(BufferClass cls, const Symbols &symbols) {
+/// Gives `wanted` the buffer's old memory if it fits, else new memory.
+Status Buffers::prepareOwn(int index, State &wanted) {
+  DeviceMemory &old = states_[index].memory;
+  bool fits = old.pointer() != 0 &&
+              (device_->checksBounds() ? old.bytes() == wanted.bytes
+                                       : old.bytes() >= wanted.bytes);
+  if (!fits) {
+    old = DeviceMemory(); // freed before its successor is taken
+    Expected<DeviceMemory> memory =
+        device_->allocate(wanted.bytes, manifest_->buffers[index].name);
+    if (!memory)
+      return memory.status();
+    old = std::move(*memory);
+  }
+  wanted.memory = std::move(old);
+  wanted.pointer = wanted.memory.pointer();
+  return Status();
+}
+
+Status Buffers::prepareArena(const Symbols &symbols) {
+  std::vector<int> indices;
+  std::vector<uint64_t> bytes;
+  std::vector<Lifetime> lives;
   for (int index : used_) {
-    const Buffer &buffer = manifest_->buffers[index];
-    if (buffer.cls != cls)
+    if (manifest_->buffers[index].cls != BufferClass::Step)
       continue;
-    Expected<State> wanted = layOut(buffer, symbols);
+    Expected<State> wanted = layOut(manifest_->buffers[index], symbols);
     if (!wanted)
       return wanted.status();
-    State &state = states_[index];
-    bool fits =
-        state.memory.pointer() != 0 &&
-        (device_->checksBounds() ? state.memory.bytes() == wanted->bytes
-                                 : state.memory.bytes() >= wanted->bytes);
-    if (fits) {
-      wanted->memory = std::move(state.memory);
-    } else {
-      state.memory = DeviceMemory(); // freed before its successor is taken
-      Expected<DeviceMemory> memory =
-          device_->allocate(wanted->bytes, buffer.name);
-      if (!memory)
-        return memory.status();
-      wanted->memory = std::move(*memory);
-    }
-    state = std::move(*wanted);
+    indices.push_back(index);
+    bytes.push_back(wanted->bytes);
+    lives.push_back(lifetimes_[index]);
+    states_[index] = std::move(*wanted);
+  }
+  ArenaPlan plan = planArena(bytes, lives);
+  arenaBytes_ = plan.bytes;
+  if (arena_.pointer() == 0 || arena_.bytes() < plan.bytes) {
+    arena_ = DeviceMemory();
+    Expected<DeviceMemory> memory = device_->allocate(plan.bytes, "step arena");
+    if (!memory)
+      return memory.status();
+    arena_ = std::move(*memory);
+  }
+  for (size_t i = 0; i < indices.size(); ++i)
+    states_[indices[i]].pointer = arena_.pointer() + plan.offsets[i];
+  return Status();
+}
+
+Status Buffers::prepare(BufferClass cls, const Symbols &symbols) {
+  if (cls == BufferClass::Step && !lifetimes_.empty())
+    return prepareArena(symbols);
+  for (int index : used_) {
+    if (manifest_->buffers[index].cls != cls)
+      continue;
+    Expected<State> wanted = layOut(manifest_->buffers[index], symbols);
+    if (!wanted)
+      return wanted.status();
+    if (Status s = prepareOwn(index, *wanted); s.failed())
+      return s;
+    states_[index] = std::move(*wanted);
     if (cls == BufferClass::Persistent)
       if (Status s = zero(index); s.failed())
         return s;
@@ -76,9 +112,7 @@ Status Buffers::prepare(BufferClass cls, const Symbols &symbols) {
   return Status();
 }
 
-DevicePtr Buffers::pointer(int buffer) const {
-  return states_[buffer].memory.pointer();
-}
+DevicePtr Buffers::pointer(int buffer) const { return states_[buffer].pointer; }
 
 Expected<DevicePtr> Buffers::at(int buffer, int64_t index) const {
   const State &state = states_[buffer];
@@ -86,7 +120,7 @@ Expected<DevicePtr> Buffers::at(int buffer, int64_t index) const {
     return Status::input(
         fmt::format("buffer '{}': expected an index below {}, but got {}",
                     manifest_->buffers[buffer].name, state.shape[0], index));
-  return state.memory.pointer() +
+  return state.pointer +
          static_cast<uint64_t>(index) * (state.bytes / state.shape[0]);
 }
 
@@ -99,15 +133,13 @@ Status Buffers::upload(int buffer, std::span<const std::byte> data) {
         manifest_->buffers[buffer].name, shapeString(state.shape), data.size(),
         state.rows * state.rowBytes));
   if (state.strideBytes == state.rowBytes)
-    return device_->copyToDevice(state.memory.pointer(), data.data(),
-                                 data.size());
+    return device_->copyToDevice(state.pointer, data.data(), data.size());
   std::vector<std::byte> staging(state.bytes);
   for (int64_t row = 0; row < state.rows; ++row)
     std::memcpy(staging.data() + row * state.strideBytes,
                 data.data() + row * state.rowBytes,
                 static_cast<size_t>(state.rowBytes));
-  return device_->copyToDevice(state.memory.pointer(), staging.data(),
-                               staging.size());
+  return device_->copyToDevice(state.pointer, staging.data(), staging.size());
 }
 
 Expected<HostArray> Buffers::download(int buffer) const {
@@ -116,8 +148,7 @@ Expected<HostArray> Buffers::download(int buffer) const {
   array.dtype = manifest_->buffers[buffer].dtype;
   array.shape = state.shape;
   std::vector<std::byte> padded(state.bytes);
-  if (Status s = device_->copyToHost(padded.data(), state.memory.pointer(),
-                                     state.bytes);
+  if (Status s = device_->copyToHost(padded.data(), state.pointer, state.bytes);
       s.failed())
     return s;
   if (state.strideBytes == state.rowBytes) {
@@ -147,6 +178,8 @@ Status Buffers::copy(int from, int to) {
 }
 
 uint64_t Buffers::bytesOf(BufferClass cls) const {
+  if (cls == BufferClass::Step && !lifetimes_.empty())
+    return arenaBytes_;
   uint64_t bytes = 0;
   for (int index : used_)
     if (manifest_->buffers[index].cls == cls)

@@ -4,6 +4,7 @@
 
 #include "runtime/Artifact/Manifest.h"
 #include "runtime/Device/Device.h"
+#include "runtime/Executor/Lifetimes.h"
 
 #include <set>
 #include <span>
@@ -22,10 +23,13 @@ struct HostArray {
 
 class Buffers {
 public:
-  /// Manages the buffers of `manifest` whose numbers are in `used`.
-  Buffers(const Manifest &manifest, std::set<int> used, Device &device)
+  /// Manages the buffers of `manifest` whose numbers are in `used`. With
+  /// lifetimes, buffers of class step share one arena; without, every buffer is
+  /// an allocation of its own.
+  Buffers(const Manifest &manifest, std::set<int> used, Device &device,
+          std::vector<Lifetime> lifetimes)
       : manifest_(&manifest), device_(&device), used_(std::move(used)),
-        states_(manifest.buffers.size()) {}
+        lifetimes_(std::move(lifetimes)), states_(manifest.buffers.size()) {}
 
   bool used(int buffer) const { return used_.count(buffer) != 0; }
   /// Gives every used buffer of a class its shape and memory. Contents are kept
@@ -46,21 +50,27 @@ public:
   Status zero(int buffer);
   Status copy(int from, int to);
 
-  /// Bytes of all used buffers of a class.
+  /// Bytes that the used buffers of a class take on the device.
   uint64_t bytesOf(BufferClass cls) const;
 
 private:
   struct State {
-    DeviceMemory memory;
+    DeviceMemory memory; ///< none in an arena
+    DevicePtr pointer = 0;
     std::vector<int64_t> shape;
     int64_t rows = 0, rowBytes = 0, strideBytes = 0;
     size_t bytes = 0;
   };
+  Status prepareOwn(int index, State &wanted);
+  Status prepareArena(const Symbols &symbols);
   Expected<State> layOut(const Buffer &buffer, const Symbols &symbols) const;
 
   const Manifest *manifest_;
   Device *device_;
   std::set<int> used_;
+  std::vector<Lifetime> lifetimes_;
+  DeviceMemory arena_;
+  uint64_t arenaBytes_ = 0;
   std::vector<State> states_;
 };
 

@@ -74,16 +74,16 @@ Executor::Used Executor::collect(const Manifest &manifest,
 }
 
 Executor::Executor(const Artifact &artifact, const std::vector<Command> &entry,
-                   const Used &used, Kernels kernels, Device &device)
+                   const Used &used, Kernels kernels, Device &device,
+                   std::vector<Lifetime> lives)
     : artifact_(&artifact), entry_(&entry), device_(&device),
       usedParams_(used.params), kernels_(std::move(kernels)),
-      buffers_(artifact.manifest(), used.buffers, device),
+      buffers_(artifact.manifest(), used.buffers, device, std::move(lives)),
       kernelStats_(artifact.manifest().kernels.size()) {}
 
-Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact,
-                                                     const std::string &entry,
-                                                     Device &device,
-                                                     const Notice &notice) {
+Expected<std::unique_ptr<Executor>>
+Executor::create(const Artifact &artifact, const std::string &entry,
+                 Device &device, const Notice &notice, StepMemory memory) {
   const Manifest &manifest = artifact.manifest();
   auto found = manifest.entries.find(entry);
   if (found == manifest.entries.end())
@@ -96,8 +96,18 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact,
       Kernels::load(artifact, used.kernels, device, notice);
   if (!kernels)
     return kernels.status();
-  return std::unique_ptr<Executor>(
-      new Executor(artifact, found->second, used, std::move(*kernels), device));
+  std::vector<Lifetime> lives;
+  if (memory == StepMemory::Arena ||
+      (memory == StepMemory::Automatic && !device.checksBounds())) {
+    std::set<int> kept; // read or written by the host
+    for (const char *name : {"x", "logits"})
+      if (int index = manifest.findBuffer(name); index >= 0)
+        kept.insert(index);
+    lives = lifetimes(manifest, found->second, kept);
+  }
+  return std::unique_ptr<Executor>(new Executor(artifact, found->second, used,
+                                                std::move(*kernels), device,
+                                                std::move(lives)));
 }
 
 Status Executor::bindWeights(const Checkpoint &checkpoint,

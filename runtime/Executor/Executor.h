@@ -39,14 +39,20 @@ struct StepStats {
   uint64_t launches = 0;
 };
 
+/// Where the buffers of a step are.
+enum class StepMemory {
+  Automatic, ///< Own on a device that checks bounds, else Arena
+  Own,       ///< each in an allocation of its own
+  Arena,     ///< one allocation, shared by lifetime
+};
+
 class Executor {
 public:
   /// Prepares an entry: loads its kernels and resolves its buffers. The
   /// artifact and the device must outlive the executor.
-  static Expected<std::unique_ptr<Executor>> create(const Artifact &artifact,
-                                                    const std::string &entry,
-                                                    Device &device,
-                                                    const Notice &notice = {});
+  static Expected<std::unique_ptr<Executor>>
+  create(const Artifact &artifact, const std::string &entry, Device &device,
+         const Notice &notice = {}, StepMemory memory = StepMemory::Automatic);
 
   /// Loads the weights that the entry reads, and no others.
   Status bindWeights(const Checkpoint &checkpoint,
@@ -59,7 +65,8 @@ public:
   /// inside (not a refused request) the executor refuses further steps.
   Status step(const StepRequest &request, const TraceSink &trace = {});
 
-  /// The contents of a buffer after a step, such as `x` or `logits`.
+  /// The contents of `x` or `logits` after a step. (Others share their memory
+  /// by lifetime, so that they may be gone.)
   Expected<HostArray> read(const std::string &buffer) const;
 
   /// All trace points of the entry, in order.
@@ -80,7 +87,8 @@ private:
     std::set<int> params, buffers, kernels;
   };
   Executor(const Artifact &artifact, const std::vector<Command> &entry,
-           const Used &used, Kernels kernels, Device &device);
+           const Used &used, Kernels kernels, Device &device,
+           std::vector<Lifetime> lifetimes);
   static Used collect(const Manifest &manifest,
                       const std::vector<Command> &entry);
 

@@ -49,6 +49,8 @@ TEST(Manifest, ReadsEverything) {
   ASSERT_GE(x, 0);
   EXPECT_EQ(m->buffers[x].rowStride, 8);
   EXPECT_EQ(m->worklists[0].buffer, m->findBuffer("query_tiles"));
+  EXPECT_FALSE(m->kernels[0].args[3].reads);
+  EXPECT_TRUE(m->kernels[2].args[0].reads && m->kernels[2].args[0].writes);
   const std::vector<Command> &model = m->entries.at("model");
   ASSERT_EQ(model.size(), 6u);
   EXPECT_EQ(model[3].op, CommandOp::Layers);

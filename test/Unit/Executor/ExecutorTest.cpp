@@ -145,6 +145,56 @@ TEST_F(ExecutorTest, TracesEveryLayer) {
   EXPECT_EQ(points->size(), seen.size());
 }
 
+/// Runs the tiny model on the simulator; x and logits of two steps.
+std::vector<std::byte> simulate(const Artifact &artifact,
+                                const std::string &weights, StepMemory memory,
+                                uint64_t &stepBytes) {
+  std::vector<std::byte> result;
+  auto device = Device::open("sim");
+  auto executor = Executor::create(artifact, "model", **device, {}, memory);
+  auto checkpoint = Checkpoint::open(weights);
+  EXPECT_TRUE((*executor)->bindWeights(*checkpoint).ok());
+  EXPECT_TRUE((*executor)->openCache({3, 4}).ok());
+  for (int64_t length : {2, 1}) {
+    StepRequest request;
+    request.lengths = {length, length};
+    for (int32_t i = 0; i < 2 * length; ++i) {
+      request.tokenIds.push_back(3 + i);
+      request.positions.push_back(i);
+    }
+    Status status = (*executor)->step(request);
+    EXPECT_TRUE(status.ok()) << status.message();
+    for (const char *name : {"x", "logits"}) {
+      auto value = (*executor)->read(name);
+      EXPECT_TRUE(value);
+      result.insert(result.end(), value->bytes.begin(), value->bytes.end());
+    }
+    if (length == 2)
+      stepBytes = (*executor)->bufferBytes(BufferClass::Step);
+  }
+  return result;
+}
+
+TEST_F(ExecutorTest, SharedMemoryGivesTheSameBits) {
+  // Weights that are not all zero: the bytes of small bf16 and f32 numbers.
+  auto text = *readTextFile(dir_.path("model.safetensors"));
+  size_t data = text.find_last_of('}') + 1;
+  data = (data + 7) / 8 * 8;
+  for (size_t i = data; i + 1 < text.size(); i += 2) {
+    text[i] = static_cast<char>(i % 3 << 6);
+    text[i + 1] = 0x3f;
+  }
+  dir_.write("model.safetensors", text);
+  uint64_t own = 0, arena = 0;
+  auto first = simulate(*artifact_, dir_.str(), StepMemory::Own, own);
+  auto second = simulate(*artifact_, dir_.str(), StepMemory::Arena, arena);
+  EXPECT_TRUE(first == second);
+  EXPECT_TRUE(std::any_of(first.begin(), first.end(),
+                          [](std::byte b) { return b != std::byte{0}; }));
+  EXPECT_GT(own, 0u);
+  EXPECT_GT(arena, 0u);
+}
+
 TEST_F(ExecutorTest, AFaultNamesKernelAndLayerAndEndsTheRun) {
   start("model", {4});
   fake_.failLaunch = 4;
