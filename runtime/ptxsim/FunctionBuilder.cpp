@@ -115,9 +115,13 @@ FunctionBuilder::findTargets(std::string_view name) const {
   return nullptr;
 }
 
-void FunctionBuilder::declareLabel(std::string_view name) {
+void FunctionBuilder::declareLabel(std::string_view name, Position at) {
   if (!scopes.back().labels.try_emplace(name, uint32_t(f.ops.size())).second)
-    scanner.error(fmt::format("label '{}' is already defined", name));
+    throw LoadError{at, fmt::format("label '{}' is already defined", name)};
+}
+
+bool FunctionBuilder::knows(std::string_view opcode) {
+  return opcodeTable().contains(opcode.substr(0, opcode.find('.')));
 }
 
 void FunctionBuilder::closeScope() {
@@ -189,8 +193,6 @@ void FunctionBuilder::instruction(std::string_view opcode,
     dot = next;
   }
   auto it = opcodeTable().find(decoder.base);
-  if (it == opcodeTable().end())
-    error(fmt::format("unsupported instruction '{}'", opcode));
   decoder.operands = operands;
   for (DecodeFn decode : it->second) {
     modifiers = allModifiers;

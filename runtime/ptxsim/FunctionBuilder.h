@@ -44,7 +44,7 @@ public:
   void declareOuter(std::string_view name, Variable variable) {
     scopes.front().variables[name] = variable;
   }
-  void declareLabel(std::string_view name);
+  void declareLabel(std::string_view name, Position at);
   void declareTargets(std::string_view name,
                       std::vector<std::string_view> labels) {
     scopes.back().targets[name] = std::move(labels);
@@ -71,6 +71,8 @@ public:
   void instruction(std::string_view opcode, PredicateSource guard,
                    std::span<const Operand> operands, Position position,
                    std::string_view text);
+  /// Is there a family for this base opcode?
+  static bool knows(std::string_view opcode);
   Op &emit(Handler handler);
   /// Says how the op emitted last ends its block; labels of Branch (one) and
   /// Indexed (many) are resolved when their scope ends.

@@ -8,7 +8,7 @@ using namespace ptxsim;
 
 void Parser::run() {
   while (!s.atEnd()) {
-    std::string_view name = s.dottedName();
+    std::string_view name = s.word();
     if (name.empty() || name[0] != '.')
       s.error("expected a directive at module level");
     directive(name);
@@ -34,7 +34,7 @@ void Parser::directive(std::string_view name) {
     return;
   }
   if (name == ".section") {
-    s.dottedName();
+    s.word();
     s.expect('{', "after .section");
     s.skipBlock();
     return;
@@ -52,7 +52,7 @@ void Parser::directive(std::string_view name) {
   while (name == ".visible" || name == ".extern" || name == ".weak" ||
          name == ".common" || name == ".hidden") {
     isExtern |= name == ".extern";
-    name = s.dottedName();
+    name = s.word();
   }
   if (name == ".entry")
     return entry();
@@ -73,7 +73,7 @@ void Parser::directive(std::string_view name) {
 }
 
 Type Parser::type() {
-  std::string_view name = s.dottedName();
+  std::string_view name = s.word();
   auto type = name.size() > 1 && name[0] == '.' ? parseType(name.substr(1))
                                                 : std::nullopt;
   if (!type)
@@ -85,7 +85,7 @@ Type Parser::type() {
 Parser::VariableHeader Parser::variableHeader() {
   VariableHeader v;
   for (;;) {
-    std::string_view word = s.dottedName();
+    std::string_view word = s.word();
     if (word == ".align") {
       v.align = uint32_t(s.integer());
       if (!std::has_single_bit(v.align))

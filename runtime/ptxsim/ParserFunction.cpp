@@ -16,7 +16,7 @@ void Parser::entry() {
   for (;;) {
     if (s.accept('{'))
       break;
-    std::string_view name = s.dottedName();
+    std::string_view name = s.word();
     auto dims = [&] {
       Dim3 d;
       d.x = uint32_t(s.integer());
@@ -63,7 +63,7 @@ void Parser::skipFunction() {
       return s.skipBlock();
     if (c == '"')
       s.quoted();
-    else if (s.dottedName().empty())
+    else if (s.word().empty())
       s.accept(c);
   }
 }
@@ -72,9 +72,9 @@ void Parser::parameters(Function &f) {
   if (!s.accept('(') || s.accept(')'))
     return;
   do {
-    std::string_view space = s.dottedName();
+    std::string_view space = s.word();
     if (space == ".hidden")
-      space = s.dottedName();
+      space = s.word();
     if (space != ".param")
       s.error(fmt::format("expected .param, but got '{}'", space));
     Param p;
@@ -84,7 +84,7 @@ void Parser::parameters(Function &f) {
       std::string_view name;
       // A name may begin with a dot only as an attribute.
       if (s.peek() == '.')
-        name = s.dottedName();
+        name = s.word();
       else
         break;
       if (name == ".align" && !parsed) {
@@ -161,7 +161,7 @@ void Parser::statement(FunctionBuilder &b) {
     s.error("a function that does not end");
   Position at = s.position();
   if (c == '.')
-    return bodyDirective(b, s.dottedName());
+    return bodyDirective(b, s.word());
   const char *begin = s.here();
   PredicateSource g{0, 0};
   if (s.accept('@')) {
@@ -176,7 +176,7 @@ void Parser::statement(FunctionBuilder &b) {
     s.error(fmt::format("unexpected '{}'", c));
   if (g.row == 0 && s.acceptColon()) {
     if (s.peek() == '.') {
-      std::string_view d = s.dottedName();
+      std::string_view d = s.word();
       if (d == ".branchtargets") {
         std::vector<std::string_view> labels;
         do
@@ -185,10 +185,10 @@ void Parser::statement(FunctionBuilder &b) {
         s.expect(';', "after .branchtargets");
         return b.declareTargets(word, std::move(labels));
       }
-      b.declareLabel(word);
+      b.declareLabel(word, at);
       return bodyDirective(b, d);
     }
-    return b.declareLabel(word);
+    return b.declareLabel(word, at);
   }
   instruction(b, word, g, at, begin);
 }
@@ -231,7 +231,7 @@ void Parser::bodyDirective(FunctionBuilder &b, std::string_view name) {
     return s.expect(';', "after a variable");
   }
   if (name == ".extern") {
-    std::string_view next = s.dottedName();
+    std::string_view next = s.word();
     if (next != ".shared")
       s.error(fmt::format("unsupported directive '.extern {}' in a function",
                           next));

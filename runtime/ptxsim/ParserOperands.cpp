@@ -18,6 +18,8 @@ void Parser::instruction(FunctionBuilder &b, std::string_view opcode,
   if (opcode.starts_with("call"))
     throw LoadError{at,
                     fmt::format("unsupported instruction '{}': calls", opcode)};
+  if (!FunctionBuilder::knows(opcode))
+    throw LoadError{at, fmt::format("unsupported instruction '{}'", opcode)};
   while (!s.accept(';')) {
     if (!operands.empty())
       s.expect(',', "between operands");

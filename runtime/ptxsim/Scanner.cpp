@@ -101,6 +101,17 @@ std::string_view Scanner::dottedName() {
   return {start, size_t(p - start)};
 }
 
+std::string_view Scanner::word() {
+  skip();
+  const char *start = p;
+  if (p != end && *p == '.')
+    ++p;
+  while (p != end &&
+         (is(*p, NameChar) || (*p == ':' && end - p > 1 && p[1] == ':')))
+    p += *p == ':' ? 2 : 1;
+  return {start, size_t(p - start)};
+}
+
 bool Scanner::acceptColon() {
   skip();
   if (p == end || *p != ':' || (end - p > 1 && p[1] == ':'))

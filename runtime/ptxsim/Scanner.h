@@ -31,6 +31,9 @@ public:
   /// A name: letters, digits, _ and $, possibly with % in front; empty if there
   /// is none.
   std::string_view name();
+  /// A directive or type: a dot and a name, `.reg`, without what may follow at
+  /// the next dot; or a plain word.
+  std::string_view word();
   /// Like name(), but with dots and double colons: an opcode with its
   /// modifiers, or a directive.
   std::string_view dottedName();

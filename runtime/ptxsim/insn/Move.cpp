@@ -126,7 +126,7 @@ bool ptxsim::decodeMov(Decoder &d) {
   if (d[1].kind == Operand::Special && !staticSpecial(d[1].text)) {
     Handler fn = clockHandler(d[1].text, bitsOf(type));
     if (!fn)
-      d.error("unsupported special register");
+      d.error("unsupported special register '%" + std::string(d[1].text) + "'");
     d.emit(fn).d = destination;
     return true;
   }

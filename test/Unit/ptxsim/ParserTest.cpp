@@ -1,0 +1,148 @@
+// The text the loader accepts, and how it refuses the rest.
+
+#include "test/Unit/ptxsim/TestKernel.h"
+
+using namespace ptxsim;
+using namespace ptxsim::test;
+using testing::HasSubstr;
+
+namespace {
+std::string loadError(const std::string &text) { return Sim(text).loadError; }
+std::string bodyError(const std::string &body) {
+  return loadError(header + ".visible .entry k(.param .u64 p) {\n" + body +
+                   "\n}\n");
+}
+} // namespace
+
+TEST(Parser, EntryAttributes) {
+  Sim sim(header + R"(
+.extern .shared .align 1024 .b8 dynamic[];
+.shared .align 16 .b8 tile[2][1000];
+.shared .align 4 .b8 unused[64];
+.visible .entry first(
+	.param .u64 .ptr .global .align 16 first_param_0, // comment
+	.param .align 64 .b8 first_param_1[128]
+)
+.reqntid 128, 1, 1
+.minnctapersm 2
+.maxnreg 128
+{
+	.pragma "nounroll";
+	.reg .pred 	%p<3>;
+	.reg .b32 	%r<5>;
+	mov.u32 	%r1, tile;
+	mov.b32 %r2, dynamic;
+	.loc	1 3 5, function_name $L__info_string0, inlined_at 1 20 2
+$L__BB0_1:
+	ret;
+	/* more
+	   than a line */
+}
+.entry second() .maxntid 64 { ret; }
+.section .debug_str { $L__info_string0: .b8 116 .b8 0 }
+.file 1 "a.py"
+)");
+  ASSERT_EQ(sim.loadError, "");
+  const auto &kernels = sim.module->kernels();
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].name, "first");
+  ASSERT_EQ(kernels[0].params.size(), 2u);
+  EXPECT_EQ(kernels[0].params[0].name, "first_param_0");
+  EXPECT_EQ(kernels[0].params[1].align, 64u);
+  EXPECT_EQ(kernels[0].params[1].offset, 64u);
+  EXPECT_EQ(kernels[0].paramBytes, 192u);
+  ASSERT_TRUE(kernels[0].reqntid.has_value());
+  EXPECT_EQ(kernels[0].reqntid->x, 128u);
+  EXPECT_EQ(kernels[0].staticSharedBytes, 2000u);
+  EXPECT_EQ(kernels[0].dynamicShared, "dynamic");
+  EXPECT_EQ(kernels[1].maxntid->x, 64u);
+  EXPECT_EQ(kernels[1].staticSharedBytes, 0u);
+  EXPECT_EQ(sim.module->find("second"), &kernels[1]);
+  EXPECT_EQ(sim.module->find("third"), nullptr);
+}
+
+TEST(Parser, FreeLayoutAndNumbers) {
+  auto got = runBody(
+      "{.reg.b32 a,b;mov.u32 a,0x10;mov.u32 b,017;add.s32 a,a,b;mov.u32 "
+      "b,0b101;add.s32 a , a ,b;add.s32 a,a,+3; add.s32 a,a,-1;\n"
+      "mov.u32 b, 4U; add.s32 a, a, b;mov.u32 b,WARP_SZ;add.s32 "
+      "a,a,b;st.global.b32 [ %out + 0 ] , a ;}",
+      1);
+  EXPECT_EQ(got[0], 16u + 15 + 5 + 3 - 1 + 4 + 32);
+}
+
+TEST(Parser, RefusesWithPositionAndForm) {
+  EXPECT_EQ(bodyError("  tex.2d.v4.f32.f32 {a,b,c,d}, [t, {x,y}];"),
+            "k.ptx:5:3: unsupported instruction 'tex.2d.v4.f32.f32'");
+  EXPECT_EQ(bodyError("  .reg .b32 %r<3>;\n  frobnicate.b32 %r1, %r2;"),
+            "k.ptx:6:3: unsupported instruction 'frobnicate.b32'");
+  EXPECT_EQ(bodyError("  .reg .b32 %r<3>;\n  add.wide.s32 %r1, %r2, 1;"),
+            "k.ptx:6:3: unsupported form 'add.wide.s32' in 'add.wide.s32 %r1, "
+            "%r2, 1;'");
+  EXPECT_EQ(bodyError("  .reg .b32 %r<3>;\n\n  ld.global.v8.b32 %r1, [%r2];"),
+            "k.ptx:7:3: unsupported form 'ld.global.v8.b32' in "
+            "'ld.global.v8.b32 %r1, [%r2];'");
+  EXPECT_EQ(
+      bodyError("  .reg .b32 %r<3>; .reg .b64 %d;\n  add.s32 %r1, %r2, %d;"),
+      "k.ptx:6:3: expected a source register of 32 bits, but got one of 64 in "
+      "'add.s32 %r1, %r2, %d;'");
+  EXPECT_EQ(bodyError("  .reg .b32 %r<3>;\n  add.s32 %r1, %r2;"),
+            "k.ptx:6:3: expected 3 operands, but got 2 in 'add.s32 %r1, %r2;'");
+  EXPECT_EQ(bodyError("  bra NOWHERE;"),
+            "k.ptx:5:3: label 'NOWHERE' is not defined");
+  EXPECT_EQ(bodyError("L: L: ret;"), "k.ptx:5:4: label 'L' is already defined");
+  EXPECT_EQ(bodyError("  { L: } bra L;"),
+            "k.ptx:5:10: label 'L' is not defined");
+  EXPECT_EQ(
+      bodyError("  .reg .b32 %r<3>; mov.u32 %r5, 1;"),
+      "k.ptx:5:20: expected a register as destination in 'mov.u32 %r5, 1;'");
+  EXPECT_EQ(bodyError("  .reg .b32 %r<3>; mov.u32 %r1, %foo;"),
+            "k.ptx:5:20: unsupported special register '%foo' in 'mov.u32 %r1, "
+            "%foo;'");
+  EXPECT_THAT(
+      bodyError("  call.uni f, ();"),
+      HasSubstr("k.ptx:5:3: unsupported instruction 'call.uni': calls"));
+  EXPECT_THAT(bodyError("  .reg .b32 %r<3>; mov.u32 %r1, 1"),
+              HasSubstr("expected ',' between operands"));
+  EXPECT_THAT(bodyError("  .reg .f32 %f; add.f32 %f, %f, 1;"),
+              HasSubstr("an integer where a floating-point number is needed"));
+  EXPECT_THAT(
+      bodyError("  @%q ret;"),
+      HasSubstr("expected a predicate register as guard, but got '%q'"));
+}
+
+TEST(Parser, RefusesBrokenText) {
+  EXPECT_THAT(loadError(header + ".visible .entry k() { ret;"),
+              HasSubstr("a function that does not end"));
+  EXPECT_THAT(loadError(header + "/* never closed"),
+              HasSubstr("k.ptx:4:1: a comment that does not end"));
+  EXPECT_THAT(loadError("hello"),
+              HasSubstr("k.ptx:1:6: expected a directive at module level"));
+  EXPECT_THAT(loadError(".version 8.4\n.target sm_90a\n.address_size 32\n"),
+              HasSubstr("unsupported .address_size 32"));
+  EXPECT_THAT(loadError(header + ".global .b8 x[];"),
+              HasSubstr("expected 'x' to have a size"));
+  EXPECT_THAT(loadError(header + ".global .u32 x[2] = {1, 2, 3};"),
+              HasSubstr("too many initial values"));
+  EXPECT_THAT(loadError(header + ".tex .u64 t;"),
+              HasSubstr("unsupported directive '.tex'"));
+  EXPECT_THAT(
+      loadError(header +
+                ".visible .entry k() .reqnctapercluster 2, 1, 1 { ret; }"),
+      HasSubstr("clusters of more than one CTA"));
+  EXPECT_EQ(loadError(""), "");
+}
+
+TEST(Parser, TruncationAtEveryByteIsAnErrorOrFine) {
+  const std::string text =
+      header +
+      ".shared .align 16 .b8 s[16];\n.visible .entry k(.param .u64 p)\n{ .reg "
+      ".b32 %r<4>; .reg .pred %p; ld.param.u32 %r1, [p+4];\n"
+      "@%p bra L; mov.b64 {%r1,%r2}, 0x7; L: shfl.sync.idx.b32 %r1|%p, %r2, 0, "
+      "31, -1; // c\n st.shared.f32 [s+4], 0f3F800000; }\n";
+  for (size_t n = 0; n < text.size(); ++n) {
+    Device device(onThreads(1));
+    auto result = device.loadModule(text.substr(0, n), "k.ptx");
+    EXPECT_TRUE(result.ok() || result.message().starts_with("k.ptx:")) << n;
+  }
+}
