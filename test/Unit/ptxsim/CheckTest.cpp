@@ -52,8 +52,12 @@ TEST(Check, GlobalOutOfBounds) {
               HasSubstr("is 8 bytes after the end of 'in0' of 32 bytes"));
   EXPECT_THAT(access("%p0+-8"),
               HasSubstr("is 8 bytes before 'in0' of 32 bytes"));
-  EXPECT_THAT(access("0"), HasSubstr("is a null pointer"));
-  EXPECT_THAT(access("4096"),
+  auto number = [](const std::string &n) {
+    return faultOfBody(
+        "  .reg .b64 v; mov.b64 v, " + n + "; ld.global.b64 v, [v];", 4);
+  };
+  EXPECT_THAT(number("0"), HasSubstr("is a null pointer"));
+  EXPECT_THAT(number("4096"),
               HasSubstr("a shared address used as a global one?"));
   EXPECT_THAT(
       faultOfBody("  .reg .b32 v; mov.b32 v, 1; st.global.b32 [%out+8], v;", 4),

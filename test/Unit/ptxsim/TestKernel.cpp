@@ -119,7 +119,7 @@ void expectInstruction(const std::string &instruction, Widths widths,
     if (sources[i])
       body += declare(names[i], sources[i]) + load(names[i], sources[i], i * 8);
   // Several instructions come as a { } block.
-  body += "  " + instruction + (instruction.back() == '}' ? "\n" : ";\n") +
+  body += "  " + instruction + (instruction.front() == '{' ? "\n" : ";\n") +
           store(widths.d);
   // A full warp (all lanes at once) and part of one (masked), with the cases
   // repeated.
