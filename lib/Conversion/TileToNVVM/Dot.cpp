@@ -1,4 +1,5 @@
 // tile.dot on mma.sync. Which registers every instruction takes comes from the layouts (MmaPlan).
+#include "dialects/Tile/LayoutConversion.h"
 #include "dialects/Tile/MmaPlan.h"
 #include "lib/Conversion/TileToNVVM/Fragments.h"
 #include "lib/Conversion/TileToNVVM/FusedReads.h"
@@ -29,7 +30,7 @@ struct DotPattern : TilePattern<tile::DotOp> {
 
   LogicalResult matchAndRewrite(tile::DotOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    tile::LinearLayout layoutB = layoutOf(op.getB());
+    tile::LinearLayout stored = layoutOf(op.getB()), layoutB = stored;
     if (op.getBTransposed())
       layoutB = layoutB.transpose({1, 0});
     std::string why;
@@ -41,6 +42,10 @@ struct DotPattern : TilePattern<tile::DotOp> {
     if (!operandA || !operandB)
       return failure();
 
+    // Transposing renumbers odd repeats.
+    std::vector<unsigned> held = *tile::matchRegisters(
+        layoutB, stored, [&](const tile::Coord &c) { return op.getBTransposed() ? tile::Coord{c[1], c[0]} : c; });
+
     SmallVector<Value> sum = toRegisters(b, adaptor.getC());
     Type f32 = b.getF32Type();
     auto result = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
@@ -49,7 +54,7 @@ struct DotPattern : TilePattern<tile::DotOp> {
       for (unsigned i = 0; i < 8; i += 2)
         a.push_back(operandA->pair(step.a[i], step.a[i + 1]));
       for (unsigned i = 0; i < 4; i += 2)
-        w.push_back(operandB->pair(step.b[i], step.b[i + 1]));
+        w.push_back(operandB->pair(held[step.b[i]], held[step.b[i + 1]]));
       for (unsigned reg : step.c)
         c.push_back(sum[reg]);
       Value d = NVVM::MmaOp::create(b, result, a, w, c, ArrayRef<int64_t>{16, 8, 16}, std::nullopt, std::nullopt,
