@@ -46,11 +46,14 @@ LogicalResult LinearAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  unsigned rank, ArrayRef<int64_t> reg,
                                  ArrayRef<int64_t> lane, ArrayRef<int64_t> warp,
                                  ArrayRef<int64_t> block) {
+  // linear_c1
   if (rank == 0)
     return emitError() << "expected bases of at least one coordinate";
+  // linear_c2
   if (lane.size() != 5 * rank)
     return emitError() << "expected 5 lane bases, but got "
                        << lane.size() / rank;
+  // linear_c3
   if (reg.size() + lane.size() + warp.size() + block.size() > 60 * rank)
     return emitError() << "expected at most 60 bases, but got "
                        << (reg.size() + lane.size() + warp.size() +
@@ -58,6 +61,7 @@ LogicalResult LinearAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               rank;
   for (ArrayRef<int64_t> list : {reg, lane, warp, block})
     for (int64_t x : list)
+      // linear_c4
       if (x < 0)
         return emitError() << "expected coordinates of at least 0, but got "
                            << x;
@@ -67,27 +71,32 @@ LogicalResult LinearAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult
 LinearAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                            function_ref<InFlightDiagnostic()> emitError) const {
+  // linear_c5
   if (shape.size() != getRank())
     return emitError() << "expected a layout of rank " << shape.size()
                        << " to match the tile, but got rank " << getRank();
   unsigned totalBits = 0;
   for (int64_t extent : shape) {
+    // linear_c6
     if (extent <= 0)
       return emitError() << "expected a statically shaped tile with a layout";
     totalBits += llvm::countr_zero(static_cast<uint64_t>(extent));
   }
+  // linear_c7
   if (totalBits > 62)
     return emitError() << "tile too large for a layout";
   for (ArrayRef<int64_t> list : {getReg(), getLane(), getWarp(), getBlock()})
     for (auto [i, x] : llvm::enumerate(list)) {
       int64_t extent = shape[i % getRank()];
       int64_t linear = extent / oddPart(extent);
+      // linear_c8
       if (x >= linear)
         return emitError() << "expected every basis inside the 2-power part "
                            << linear << " of dim " << i % getRank()
                            << ", but got " << x;
     }
   std::string why = getLayout(shape).whyNotSurjective();
+  // linear_c9
   if (!why.empty())
     return emitError() << "layout is not surjective: " << why;
   return success();
@@ -166,20 +175,25 @@ void LinearAttr::print(AsmPrinter &printer) const {
 LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  unsigned swizzle, unsigned span,
                                  ArrayRef<int64_t> masks) {
+  // shared_c1
   if (!llvm::is_contained({0u, 32u, 64u, 128u}, swizzle))
     return emitError() << "expected swizzle 0, 32, 64 or 128, but got "
                        << swizzle;
+  // shared_c2
   if (span && (span < 16 || !llvm::isPowerOf2_32(span)))
     return emitError()
            << "expected a span that is a power of two of at least 16 bytes, "
               "but got "
            << span;
+  // shared_c3
   if (swizzle && span && span != swizzle)
     return emitError() << "expected a swizzled span to be the swizzle, "
                        << swizzle << ", but got " << span;
+  // shared_c4
   if (swizzle && !masks.empty())
     return emitError() << "expected masks only without a swizzle";
   for (int64_t m : masks)
+    // shared_c5
     if (m < 0 || m >= int64_t(span ? span : 16) / 16)
       return emitError() << "expected masks below the chunks of a span, "
                          << (span ? span : 16) / 16 << ", but got " << m;

@@ -19,18 +19,28 @@ void TileDialect::registerTypes() {
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> shape, Type elementType,
                                  Attribute layout) {
+  // buffer_c1
   if (shape.size() < 2)
     return emitError()
            << "expected a stage dim and at least one tile dim, but got rank "
            << shape.size();
   for (int64_t extent : shape)
+    // buffer_c2
     if (extent <= 0)
       return emitError() << "expected positive static extents, but got "
                          << extent;
+  // buffer_c3
   if (!elementType.isIntOrFloat() ||
       elementType.getIntOrFloatBitWidth() % 8 != 0)
     return emitError() << "expected an element type of whole bytes, but got "
                        << elementType;
+  std::string why;
+  // buffer_c4
+  if (auto shared = dyn_cast_or_null<SharedAttr>(layout);
+      shared && !shared.getMap(shape.drop_front(),
+                               elementType.getIntOrFloatBitWidth() / 8, &why))
+    return emitError() << "expected a layout that fits a stage, but got "
+                       << layout << ": " << why;
   return success();
 }
 
