@@ -109,10 +109,14 @@ int main(int argc, char **argv) {
   cl::SetVersionPrinter([](raw_ostream &os) {
     os << "k2c " K2C_VERSION " (MLIR " LLVM_VERSION_STRING ")\n";
   });
+  // LLVM's own options would bury ours; --help-hidden shows all.
+  cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(
       argc, argv,
       "compiles a Kimi K2 or DeepSeek-V3 model to an artifact of GPU code\n\n"
-      "  k2c MODEL -o ART\n  k2c MODEL --print-parameters[=text|json]\n");
+      "  k2c MODEL -o ART\n  k2c MODEL --print-parameters[=text|json]\n\n"
+      "MLIR's options work too: --mlir-timing, --mlir-print-ir-after-all, "
+      "... (--help-hidden lists them)\n");
 
   if (model.empty())
     return fail("MODEL: expected a config.json or a folder with one, but got "
