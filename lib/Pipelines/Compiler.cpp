@@ -24,6 +24,18 @@ using nlohmann::ordered_json;
 namespace {
 using Clock = std::chrono::steady_clock;
 
+/// Names as the importer gave them; a file's position as editors know it.
+void printPlace(Location location, raw_ostream &os) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    os << name.getName().getValue() << ": ";
+  else if (auto file = dyn_cast<FileLineColLoc>(location))
+    os << file.getFilename().getValue() << ":" << file.getLine() << ":"
+       << file.getColumn() << ": ";
+  else if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations().take_front())
+      printPlace(part, os);
+}
+
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -306,8 +318,7 @@ int Compilation::run() {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
       return success();
     llvm::errs() << "k2c: " << severity << ": ";
-    if (!isa<UnknownLoc>(diagnostic.getLocation()))
-      llvm::errs() << diagnostic.getLocation() << ": ";
+    printPlace(diagnostic.getLocation(), llvm::errs());
     llvm::errs() << diagnostic << "\n";
     for (Diagnostic &note : diagnostic.getNotes())
       llvm::errs() << "k2c: note: " << note << "\n";
