@@ -101,11 +101,14 @@ std::string checkOptions() {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  // Passes first: --mlir-print-ir-after=PASS knows those that are registered.
+  registerAllPasses();
   mlir::registerAsmPrinterCLOptions();
   mlir::registerMLIRContextCLOptions();
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
-  registerAllPasses();
+  // LLVM's targets bring hundreds of options: --help-hidden shows them.
+  cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](raw_ostream &os) {
     os << "k2c " K2C_VERSION " (MLIR " LLVM_VERSION_STRING ")\n";
   });
