@@ -42,11 +42,12 @@ Cta::Cta(Launch &launch) : launch(launch) {
   const size_t fileBytes =
       (f.registerBytes + alignment - 1) / alignment * alignment;
   const size_t sharedBytes = sharedEnd - sharedBegin;
-  storage.resize(n * fileBytes + sharedBytes + 2 * alignment + 1024);
+  storage =
+      launch.storage->take(n * fileBytes + sharedBytes + 2 * alignment + 1024);
   auto aligned = [](std::byte *p, size_t a) {
     return p + (a - reinterpret_cast<uintptr_t>(p) % a) % a;
   };
-  registers = aligned(storage.data(), alignment);
+  registers = aligned(storage.memory.get(), alignment);
   shared = registers + n * fileBytes;
   initialised.resize((sharedBytes + 63) / 64);
   local.resize(n * warpSize * f.localBytes);
@@ -72,6 +73,26 @@ Cta::Cta(Launch &launch) : launch(launch) {
     b.lanes.resize(n);
 }
 
+Cta::~Cta() { launch.storage->give(std::move(storage)); }
+
+StoragePool::Block StoragePool::take(size_t bytes) {
+  {
+    std::lock_guard lock(mutex);
+    if (!blocks.empty()) {
+      Block block = std::move(blocks.back());
+      blocks.pop_back();
+      if (block.bytes >= bytes)
+        return block;
+    }
+  }
+  return {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
+}
+
+void StoragePool::give(Block block) {
+  std::lock_guard lock(mutex);
+  blocks.push_back(std::move(block));
+}
+
 void Cta::start(uint64_t linear) {
   const Function &f = *launch.function;
   id.x = uint32_t(linear % launch.grid.x);
@@ -79,10 +100,14 @@ void Cta::start(uint64_t linear) {
   id.z = uint32_t(linear / launch.grid.x / launch.grid.y);
   const uint64_t threads =
       uint64_t(launch.block.x) * launch.block.y * launch.block.z;
+  // Memory starts with the same pattern in every CTA, so that a read of an
+  // undefined value cannot depend on what ran before.
   std::fill(initialised.begin(), initialised.end(), 0);
+  if (!launch.options.checks.uninitialisedShared)
+    std::memset(shared, 0xff, sharedEnd - sharedBegin);
+  std::fill(local.begin(), local.end(), std::byte(0xff));
   for (Warp &w : warps) {
-    // Registers start with the same pattern in every CTA, so that a read of an
-    // undefined one cannot depend on what ran before.
+    w.word(carryWord) = 0;
     for (const RegisterRange &range : f.registers)
       std::memset(w.registers + range.offset, 0xff, range.bytes);
     for (const SpecialRow &row : f.specials)

@@ -10,6 +10,23 @@
 
 namespace ptxsim {
 
+/// Memory for CTAs, kept from launch to launch: fresh pages would cost more
+/// than a short kernel.
+class StoragePool {
+public:
+  struct Block {
+    std::unique_ptr<std::byte[]> memory;
+    size_t bytes = 0;
+  };
+  /// At least this many bytes, with any content.
+  Block take(size_t bytes);
+  void give(Block block);
+
+private:
+  std::mutex mutex;
+  std::vector<Block> blocks;
+};
+
 /// What all CTAs of a launch share.
 struct Launch {
   const Function *function = nullptr;
@@ -17,6 +34,7 @@ struct Launch {
   uint32_t dynamicShared = 0;
   std::vector<std::byte> params;
   const Arena *arena = nullptr;
+  StoragePool *storage = nullptr;
   DeviceOptions options;
   uint64_t gridId = 0;
   std::atomic<uint64_t> next{0};
@@ -52,6 +70,9 @@ struct Barrier {
 class Cta {
 public:
   Cta(Launch &launch);
+  ~Cta();
+  Cta(const Cta &) = delete;
+  Cta &operator=(const Cta &) = delete;
   /// Runs CTA number `linear` of the grid to its end; throws Fault.
   void run(uint64_t linear);
 
@@ -80,8 +101,7 @@ private:
   unsigned liveWarps() const;
   [[noreturn]] void deadlock();
 
-  std::vector<std::byte>
-      storage; ///< registers and shared memory, over-allocated for alignment
+  StoragePool::Block storage; ///< registers and shared memory
   std::byte *registers = nullptr;
 };
 

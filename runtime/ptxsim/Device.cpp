@@ -11,6 +11,7 @@ using namespace ptxsim;
 struct Device::Impl {
   DeviceOptions options;
   Arena arena;
+  StoragePool storage;
   uint64_t launches = 0;
   ThreadPool pool;
 
@@ -169,6 +170,7 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
   launch.block = block;
   launch.dynamicShared = dynamicSharedBytes;
   launch.arena = &impl->arena;
+  launch.storage = &impl->storage;
   launch.options = impl->options;
   launch.gridId = ++impl->launches;
   launch.params.resize(kernel.paramBytes);

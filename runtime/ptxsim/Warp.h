@@ -17,6 +17,9 @@ struct Function;
 
 constexpr unsigned warpSize = 32;
 constexpr uint32_t allLanes = 0xffffffffu;
+/// The first 64 bytes of a register file are words: 0 is always true, 4 always
+/// false, 8 the carry flags.
+constexpr uint32_t carryWord = 8;
 
 /// What an access does, for the checks.
 enum class Access : uint8_t {

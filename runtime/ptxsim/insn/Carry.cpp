@@ -8,8 +8,6 @@ using namespace ptxsim;
 
 namespace {
 
-constexpr uint32_t carryWord = 8;
-
 /// a + b + carry in; Sub: a - b - borrow in.
 template <class T, bool Sub, bool In, bool Out>
 void addCarry(Warp &w, const Op &op, uint32_t mask) {
