@@ -4,6 +4,7 @@
 
 #include "lib/Conversion/TileToNVVM/FusedReads.h"
 #include "lib/Conversion/TileToNVVM/Lowering.h"
+#include "lib/Conversion/TileToNVVM/SourceLocations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -134,6 +135,7 @@ struct ConvertTileToNVVM
       state.numWarps = kernel.getNumWarps();
       state.scratchBase = *end;
       collectFusedReads(kernel, state);
+      nameLocations(kernel);
 
       builder.setInsertionPoint(kernel);
       auto module = gpu::GPUModuleOp::create(builder, kernel.getLoc(),
