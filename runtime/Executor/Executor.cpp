@@ -121,7 +121,21 @@ Status Executor::bindWeights(const Checkpoint &checkpoint,
 }
 
 Status Executor::openCache(const std::vector<int64_t> &capacities) {
-  pages_.emplace(capacities, manifest().model.pageSize);
+  // Slots are 32 bits wide; page by page the sum cannot overflow 64.
+  int64_t pageSize = manifest().model.pageSize, slots = 0;
+  for (int64_t capacity : capacities) {
+    if (capacity < 0 || capacity > INT32_MAX)
+      return Status::input(
+          fmt::format("cache: expected room for 0 to {} tokens of a sequence, "
+                      "but got {}",
+                      INT32_MAX, capacity));
+    slots += (capacity + pageSize - 1) / pageSize * pageSize;
+    if (slots > INT32_MAX)
+      return Status::input(
+          fmt::format("cache: expected at most {} slots, but got {} and more",
+                      INT32_MAX, slots));
+  }
+  pages_.emplace(capacities, pageSize);
   symbols_ = manifest().model.constants;
   symbols_["P"] = pages_->pages();
   if (Status s = buffers_.prepare(BufferClass::Persistent, symbols_);

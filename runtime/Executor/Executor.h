@@ -74,6 +74,8 @@ public:
 
   const Manifest &manifest() const { return artifact_->manifest(); }
   const PageTable &pages() const { return *pages_; }
+  /// True after a step that failed inside; see step().
+  bool broken() const { return broken_; }
   const std::vector<KernelStats> &kernelStats() const { return kernelStats_; }
   const std::vector<StepStats> &stepStats() const { return stepStats_; }
   const LoadStats &loadStats() const { return loadStats_; }
