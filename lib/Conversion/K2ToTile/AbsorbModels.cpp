@@ -78,9 +78,12 @@ struct AbsorbQueryModel
     int64_t heads = op.getHeads(), nope = op.getNope(),
             rows = nope + op.getValue(),
             latents = getWeightShape(weight.getType())[1];
-    if (quantized && (failed(verifyRowSteps(op, quantized, tile[2], 0, rows)) ||
-                      quantized.getBlock()[1] % tile[1]))
+    if (quantized && failed(verifyRowSteps(op, quantized, tile[2], 0, rows)))
       return failure();
+    if (quantized && quantized.getBlock()[1] % tile[1])
+      return op.emitOpError("expected columns of a tile within a block of ")
+             << quantized.getBlock()[1] << " scaled columns, but got "
+             << tile[1];
 
     HeadFrame frame(e, context, heads, latents);
     Value query =
