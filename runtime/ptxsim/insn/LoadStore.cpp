@@ -84,78 +84,158 @@ std::byte *consecutive(Warp &w, const Op &op, Space space, Access kind) {
   return cta.shared + offset;
 }
 
+/// The addresses of a warp's access; lanes that do not take part repeat one
+/// that does.
+struct Addresses {
+  alignas(64) uint64_t at[warpSize];
+  uint64_t least, most, bits; ///< bits: the OR of all
+
+  Addresses(Warp &w, const Op &op, uint32_t mask) {
+    if (op.e == 32) {
+      const uint32_t *a = w.row<uint32_t>(op.a);
+      const uint32_t offset = uint32_t(op.imm);
+      PTXSIM_VECTORIZE
+      for (unsigned l = 0; l < warpSize; ++l)
+        at[l] = uint32_t(a[l] + offset);
+    } else {
+      const uint64_t *a = w.row<uint64_t>(op.a);
+      const uint64_t offset = op.imm;
+      PTXSIM_VECTORIZE
+      for (unsigned l = 0; l < warpSize; ++l)
+        at[l] = a[l] + offset;
+    }
+    if (mask != allLanes) {
+      const uint64_t one = at[std::countr_zero(mask)];
+      for (unsigned l = 0; l < warpSize; ++l)
+        at[l] = mask >> l & 1 ? at[l] : one;
+    }
+    uint64_t low = ~0ull, high = 0, all = 0;
+    for (unsigned l = 0; l < warpSize; ++l) {
+      low = std::min(low, at[l]);
+      high = std::max(high, at[l]);
+      all |= at[l];
+    }
+    least = low, most = high, bits = all;
+  }
+};
+
+/// The memory behind all lanes when they lie in one allocation or in shared
+/// memory and nothing is wrong with any of them; false if each lane must be
+/// looked at by itself.
+template <unsigned Bytes>
+bool resolve(Warp &w, const Op &op, uint32_t mask, Access kind,
+             const Addresses &a, std::byte **p) {
+  Cta &cta = *w.cta;
+  if (a.bits & (Bytes - 1))
+    return false;
+  Space space = op.space;
+  uint64_t window = 0;
+  if (space == Space::Generic) {
+    window = a.least & windowMask;
+    if (window != (a.most & windowMask) || (window && window != sharedWindow))
+      return false;
+    space = window ? Space::Shared : Space::Global;
+  }
+  const uint64_t span = a.most - a.least + Bytes, least = a.least - window;
+  if (space == Space::Global || space == Space::Const) {
+    const Allocation *allocation = w.lastAllocation;
+    if (!allocation || !allocation->contains(least, span)) {
+      allocation = cta.launch.arena->find(least, span);
+      if (!allocation)
+        return false;
+      w.lastAllocation = allocation;
+    }
+    for (unsigned l = 0; l < warpSize; ++l)
+      p[l] = reinterpret_cast<std::byte *>(a.at[l]);
+    return true;
+  }
+  if (space != Space::Shared || least < sharedBegin || least > cta.sharedEnd ||
+      cta.sharedEnd - least < span)
+    return false;
+  const uint64_t base = window + sharedBegin;
+  if (cta.launch.options.checks.uninitialisedShared) {
+    constexpr uint64_t ones = (1ull << Bytes) - 1;
+    uint64_t *known = cta.initialised.data();
+    if (kind == Access::Write) {
+      forLanes(mask, [&](unsigned l) {
+        const uint64_t offset = a.at[l] - base;
+        known[offset / 64] |= ones << offset % 64;
+      });
+    } else {
+      uint64_t missing = 0;
+      for (unsigned l = 0; l < warpSize; ++l) {
+        const uint64_t offset = a.at[l] - base;
+        missing |= ~(known[offset / 64] >> offset % 64) & ones;
+      }
+      if (missing)
+        return false;
+    }
+  }
+  for (unsigned l = 0; l < warpSize; ++l)
+    p[l] = cta.shared + (a.at[l] - base);
+  return true;
+}
+
 /// Bank conflicts: b32 and smaller go in one pass of 32 lanes, b64 in halves,
 /// b128 in quarters; a pass takes as many cycles as the fullest of the 32 banks
 /// has distinct words.
 template <unsigned Bytes>
-void countBanks(Warp &w, const Op &op, uint32_t mask) {
+void countBanks(Warp &w, uint32_t mask, const Addresses &a) {
   constexpr unsigned lanes = Bytes <= 4   ? 32
                              : Bytes == 8 ? 16
                                           : 8,
                      words = Bytes <= 4 ? 1 : Bytes / 4;
+  constexpr uint32_t ones = (1u << words) - 1;
   for (unsigned first = 0; first < warpSize; first += lanes) {
-    uint32_t seen[32][4];
+    const uint32_t part =
+        lanes == 32 ? mask : mask >> first & ((1u << lanes % 32) - 1);
+    if (!part)
+      continue;
+    ++w.counters->sharedIdealWavefronts;
+    uint32_t banks = 0;
+    forLanes(part,
+             [&](unsigned l) { banks |= ones << (a.at[first + l] / 4 % 32); });
+    if (unsigned(std::popcount(banks)) ==
+        words * unsigned(std::popcount(part))) {
+      ++w.counters->sharedWavefronts;
+      continue;
+    }
+    uint32_t distinct[warpSize * 4], n = 0;
     uint8_t count[32] = {}, most = 0;
-    uint32_t overflow = 0;
-    for (unsigned l = first; l < first + lanes; ++l) {
-      if (!(mask >> l & 1))
-        continue;
-      uint32_t word = uint32_t(w.addressOf(op, l)) / 4;
-      for (unsigned k = 0; k < words; ++k, ++word) {
-        const unsigned bank = word % 32;
-        bool known = false;
-        for (unsigned i = 0; i < count[bank] && i < 4; ++i)
-          known |= seen[bank][i] == word;
-        if (known)
-          continue;
-        if (count[bank] < 4)
-          seen[bank][count[bank]] = word;
-        else
-          overflow |= 1u << bank;
-        most = std::max(most, ++count[bank]);
+    forLanes(part, [&](unsigned l) {
+      const uint32_t word = uint32_t(a.at[first + l] / 4);
+      for (unsigned k = 0; k < n; k += words)
+        if (distinct[k] == word)
+          return;
+      for (unsigned k = 0; k < words; ++k) {
+        distinct[n++] = word + k;
+        most = std::max(most, ++count[(word + k) % 32]);
       }
-    }
-    if (overflow) {
-      // More than four words in a bank: count exactly.
-      most = 0;
-      for (unsigned bank = 0; bank < 32; ++bank) {
-        uint32_t distinct[32 * 4];
-        uint8_t n = 0;
-        for (unsigned l = first; l < first + lanes; ++l)
-          if (mask >> l & 1)
-            for (unsigned k = 0; k < words; ++k) {
-              uint32_t word = uint32_t(w.addressOf(op, l)) / 4 + k;
-              if (word % 32 != bank)
-                continue;
-              bool known = false;
-              for (unsigned i = 0; i < n; ++i)
-                known |= distinct[i] == word;
-              if (!known)
-                distinct[n++] = word;
-            }
-        most = std::max(most, n);
-      }
-    }
+    });
     w.counters->sharedWavefronts += most;
-    w.counters->sharedIdealWavefronts += most != 0;
   }
 }
 
 template <unsigned Bytes>
-void count(Warp &w, const Op &op, uint32_t mask, bool load,
-           bool isConsecutive) {
+void countConsecutive(Warp &w, const Op &op, bool load) {
   if (op.space == Space::Global) {
     (load ? w.counters->globalLoadBytes : w.counters->globalStoreBytes) +=
-        uint64_t(Bytes) * unsigned(std::popcount(mask));
+        uint64_t(Bytes) * warpSize;
   } else if (op.space == Space::Shared) {
-    if (isConsecutive) {
-      constexpr unsigned passes = Bytes <= 4 ? 1 : Bytes / 4;
-      w.counters->sharedWavefronts += passes;
-      w.counters->sharedIdealWavefronts += passes;
-    } else {
-      countBanks<Bytes>(w, op, mask);
-    }
+    constexpr unsigned passes = Bytes <= 4 ? 1 : Bytes / 4;
+    w.counters->sharedWavefronts += passes;
+    w.counters->sharedIdealWavefronts += passes;
   }
+}
+
+template <unsigned Bytes>
+void count(Warp &w, const Op &op, uint32_t mask, const Addresses &a,
+           bool load) {
+  if (op.space == Space::Global)
+    (load ? w.counters->globalLoadBytes : w.counters->globalStoreBytes) +=
+        uint64_t(Bytes) * unsigned(std::popcount(mask));
+  else if (op.space == Space::Shared)
+    countBanks<Bytes>(w, mask, a);
 }
 
 /// op.list: the rows of the N elements.
@@ -173,15 +253,16 @@ void load(Warp &w, const Op &op, uint32_t mask) {
           d[l] = Register(value);
         }
       }
-      return count<bytes>(w, op, mask, true, true);
+      return countConsecutive<bytes>(w, op, true);
     }
-  // Addresses first: a destination may be the address's own register.
-  const std::byte *from[warpSize];
-  forLanes(mask, [&](unsigned l) {
-    from[l] =
-        w.access(op, l, op.space, w.addressOf(op, l), bytes, Access::Read);
-  });
-  count<bytes>(w, op, mask, true, false);
+  // All addresses first: a destination may be the address's own register.
+  const Addresses addresses(w, op, mask);
+  std::byte *from[warpSize];
+  if (!resolve<bytes>(w, op, mask, Access::Read, addresses, from))
+    forLanes(mask, [&](unsigned l) {
+      from[l] = w.access(op, l, op.space, addresses.at[l], bytes, Access::Read);
+    });
+  count<bytes>(w, op, mask, addresses, true);
   for (unsigned i = 0; i < N; ++i)
     forLanes(mask, [&](unsigned l) {
       loadElement<Memory, Register>(w, op.list[i], l,
@@ -201,14 +282,20 @@ void store(Warp &w, const Op &op, uint32_t mask) {
           std::memcpy(p + (l * N + i) * sizeof(Memory), &value, sizeof(Memory));
         }
       }
-      return count<bytes>(w, op, mask, false, true);
+      return countConsecutive<bytes>(w, op, false);
     }
-  count<bytes>(w, op, mask, false, false);
+  const Addresses addresses(w, op, mask);
+  std::byte *to[warpSize];
+  if (!resolve<bytes>(w, op, mask, Access::Write, addresses, to))
+    forLanes(mask, [&](unsigned l) {
+      to[l] = w.access(op, l, op.space, addresses.at[l], bytes, Access::Write);
+    });
+  count<bytes>(w, op, mask, addresses, false);
+  // Lane by lane: where lanes write to the same place, the highest wins.
   forLanes(mask, [&](unsigned l) {
-    std::byte *to =
-        w.access(op, l, op.space, w.addressOf(op, l), bytes, Access::Write);
     for (unsigned i = 0; i < N; ++i)
-      storeElement<Memory, Register>(w, op.list[i], l, to + i * sizeof(Memory));
+      storeElement<Memory, Register>(w, op.list[i], l,
+                                     to[l] + i * sizeof(Memory));
   });
 }
 
