@@ -23,16 +23,6 @@ struct ElementwisePattern : ConversionPattern {
     if (!OpTrait::hasElementwiseMappableTraits(op) ||
         !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
       return failure();
-    // Neither has a lowering without a math library; both are written with exp2
-    // and log2e.
-    if (isa<math::ExpOp, math::LogOp, math::Log2Op>(op))
-      return op->emitError("expected exp2 in place of ")
-             << op->getName() << ", which has no PTX instruction";
-    if (auto exp2 = dyn_cast<math::Exp2Op>(op);
-        exp2 &&
-        !bitEnumContainsAll(exp2.getFastmath(), arith::FastMathFlags::afn))
-      return op->emitError("expected fastmath<afn> on math.exp2, which has "
-                           "only an approximate PTX instruction");
     SmallVector<Type> results;
     if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), results)))
       return failure();
@@ -55,8 +45,14 @@ struct ConstantPattern : TilePattern<arith::ConstantOp> {
     if (!type || !splat)
       return op.emitError(
           "expected a constant tile with one value in all elements");
+    auto value = splat.getSplatValue<Attribute>();
+    // 8-bit floats are held as their bits.
+    if (auto number = dyn_cast<FloatAttr>(value);
+        number && type.getElementType().isInteger(8))
+      value = rewriter.getIntegerAttr(type.getElementType(),
+                                      number.getValue().bitcastToAPInt());
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(
-        op, DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
+        op, DenseElementsAttr::get(type, value));
     return success();
   }
 };

@@ -4,6 +4,7 @@
 
 #include "lib/Conversion/TileToNVVM/FusedReads.h"
 #include "lib/Conversion/TileToNVVM/Lowering.h"
+#include "lib/Conversion/TileToNVVM/Requirements.h"
 #include "lib/Conversion/TileToNVVM/SourceLocations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -21,49 +22,6 @@ namespace k2c {
 using namespace mlir;
 using namespace k2c;
 using namespace k2c::tile_to_nvvm;
-
-/// Every tile has a layout over the kernel's warps.
-static LogicalResult verifyLayouts(tile::KernelOp kernel) {
-  WalkResult result = kernel.walk([&](Operation *op) {
-    auto verify = [&](Type type) -> LogicalResult {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      if (!tensor)
-        return success();
-      auto layout = dyn_cast_or_null<tile::LinearAttr>(tensor.getEncoding());
-      if (!layout)
-        return op->emitError("expected every tile to have a layout, but got ")
-               << type;
-      if (layout.getNumWarps() != static_cast<int64_t>(kernel.getNumWarps()))
-        return op->emitError("expected layouts over the kernel's ")
-               << kernel.getNumWarps() << " warps, but got " << type;
-      return success();
-    };
-    for (Type type : op->getResultTypes())
-      if (failed(verify(type)))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
-/// The end of the placed buffers.
-static FailureOr<uint64_t> endOfBuffers(tile::KernelOp kernel) {
-  uint64_t end = 0;
-  WalkResult result = kernel.walk([&](tile::AllocSharedOp alloc) {
-    if (!alloc.getOffset()) {
-      alloc.emitOpError("expected an offset (run tile-allocate-shared)");
-      return WalkResult::interrupt();
-    }
-    auto type = cast<tile::BufferType>(alloc.getType());
-    uint64_t bytes = llvm::product_of(type.getShape()) *
-                     type.getElementType().getIntOrFloatBitWidth() / 8;
-    end = std::max<uint64_t>(end, *alloc.getOffset() + bytes);
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
-    return failure();
-  return llvm::alignTo(end, 16);
-}
 
 static void populatePatterns(Patterns &patterns) {
   populateKernelPatterns(patterns);
@@ -110,6 +68,26 @@ static LogicalResult convertKernel(gpu::GPUModuleOp module,
   return applyFullConversion(module, target, std::move(set));
 }
 
+/// The kernel's dynamic shared array and its size.
+static LogicalResult declareShared(gpu::GPUModuleOp module,
+                                   const KernelState &state) {
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  uint64_t bytes =
+      state.usesShared ? state.scratchBase + state.scratchBytes : 0;
+  if (bytes > kMaxSharedBytes)
+    return module.emitError("expected at most ")
+           << kMaxSharedBytes << " bytes of shared memory, but got " << bytes
+           << " (" << state.scratchBytes << " of them scratch)";
+  if (state.usesShared)
+    LLVM::GlobalOp::create(builder, module.getLoc(),
+                           LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                           /*isConstant=*/false, LLVM::Linkage::External,
+                           kSharedName, Attribute(), /*alignment=*/1024,
+                           kSharedSpace);
+  module->setAttr("tile.shared_bytes", builder.getI64IntegerAttr(bytes));
+  return success();
+}
+
 namespace {
 
 struct ConvertTileToNVVM
@@ -126,14 +104,11 @@ struct ConvertTileToNVVM
     auto target = NVVM::NVVMTargetAttr::get(
         &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, features);
     for (tile::KernelOp kernel : kernels) {
-      if (failed(verifyLayouts(kernel)))
-        return signalPassFailure();
-      FailureOr<uint64_t> end = endOfBuffers(kernel);
-      if (failed(end))
+      if (failed(verifyRequirements(kernel)))
         return signalPassFailure();
       KernelState state;
       state.numWarps = kernel.getNumWarps();
-      state.scratchBase = *end;
+      state.scratchBase = endOfBuffers(kernel);
       collectFusedReads(kernel, state);
       nameLocations(kernel);
 
@@ -144,18 +119,8 @@ struct ConvertTileToNVVM
       kernel->moveBefore(module.getBody(), module.getBody()->begin());
       if (failed(convertKernel(module, state)))
         return signalPassFailure();
-      if (state.usesShared) {
-        builder.setInsertionPointToStart(module.getBody());
-        LLVM::GlobalOp::create(builder, module.getLoc(),
-                               LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
-                               /*isConstant=*/false, LLVM::Linkage::External,
-                               kSharedName, Attribute(), /*alignment=*/1024,
-                               kSharedSpace);
-      }
-      module->setAttr(
-          "tile.shared_bytes",
-          builder.getI64IntegerAttr(
-              state.usesShared ? state.scratchBase + state.scratchBytes : 0));
+      if (failed(declareShared(module, state)))
+        return signalPassFailure();
     }
   }
 };

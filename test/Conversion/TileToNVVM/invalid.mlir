@@ -95,3 +95,33 @@ tile.kernel @constant() attributes {num_warps = 1} {
   %s = arith.constant dense<[[0.0, 1.0]]> : tensor<1x2xf32, #tile.linear<reg = [[0, 1]], lane = [[0, 0], [0, 0], [0, 0], [0, 0], [0, 0]], warp = []>>
   tile.return
 }
+
+// -----
+
+#l = #tile.linear<reg = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = []>
+tile.kernel @tanh(%x: f32) attributes {num_warps = 1} {
+  // expected-error @below {{expected a math op with a PTX instruction, but got math.tanh}}
+  %e = math.tanh %x : f32
+  tile.return
+}
+
+// -----
+
+#l = #tile.linear<reg = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = []>
+tile.kernel @extf(%x: memref<?x128xf8E4M3FN>, %i: i32) attributes {num_warps = 1} {
+  %v = tile.load %x[%i, %i] : memref<?x128xf8E4M3FN> -> tensor<1x128xf8E4M3FN, #l>
+  // expected-error @below {{expected 8-bit floats to be widened by tile.convert, but got arith.extf}}
+  %e = arith.extf %v : tensor<1x128xf8E4M3FN, #l> to tensor<1x128xf32, #l>
+  tile.return
+}
+
+// -----
+
+#a = #tile.linear<reg = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128], [0, 256], [0, 512], [0, 1024]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = []>
+#b = #tile.linear<reg = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], lane = [[0, 64], [0, 128], [0, 256], [0, 512], [0, 1024]], warp = []>
+// expected-error @below {{expected at most 232448 bytes of shared memory, but got 262144 (262144 of them scratch)}}
+tile.kernel @scratch(%s: f32) attributes {num_warps = 1} {
+  %v = tile.splat %s : f32 -> tensor<32x2048xf32, #a>
+  %e = tile.convert_layout %v : tensor<32x2048xf32, #a> -> tensor<32x2048xf32, #b>
+  tile.return
+}

@@ -122,3 +122,19 @@ tile.kernel @experts(%w: memref<384x2048x7168xf8E4M3FN>, %e: i32, %n: i32) attri
   tile.store %v, %w[%e, %n, %c0] : tensor<4x128xf8E4M3FN, #bytes>, memref<384x2048x7168xf8E4M3FN>
   tile.return
 }
+
+// -----
+
+#pages = #tile.linear<reg = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = []>
+
+// A tile of whole experts spans more than an i32: the thread's share is i64.
+// CHECK-LABEL: llvm.func @far(
+tile.kernel @far(%x: memref<4x16xi32, strided<[1073741824, 1]>>) attributes {num_warps = 1} {
+  %c0 = arith.constant 0 : i32
+  // CHECK: %[[ROW:.*]] = arith.extui %{{.*}} : i32 to i64
+  // CHECK: arith.muli %[[ROW]], %c1073741824_i64
+  // CHECK: llvm.load
+  %v = tile.load %x[%c0, %c0] : memref<4x16xi32, strided<[1073741824, 1]>> -> tensor<4x16xi32, #pages>
+  tile.store %v, %x[%c0, %c0] : tensor<4x16xi32, #pages>, memref<4x16xi32, strided<[1073741824, 1]>>
+  tile.return
+}
