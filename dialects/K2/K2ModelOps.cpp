@@ -81,6 +81,16 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+/// `%q_a_proj` for @dense.q_a_proj: printed IR reads as the model does.
+void WeightOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  StringRef name = getParam();
+  if (auto [kind, rest] = name.split('.'); !rest.empty())
+    name = rest;
+  std::string readable = name.str();
+  std::replace(readable.begin(), readable.end(), '.', '_');
+  setName(getResult(), readable);
+}
+
 //===----------------------------------------------------------------------===//
 // block, entry
 //===----------------------------------------------------------------------===//
@@ -134,6 +144,28 @@ void EntryOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 void EntryOp::build(OpBuilder &builder, OperationState &state, StringRef name,
                     FunctionType type) {
   buildFunction<EntryOp>(builder, state, name, type);
+}
+
+static void nameArguments(Region &region, StringRef first,
+                          OpAsmSetValueNameFn setName) {
+  const StringRef names[] = {first, "cos", "sin", "batch", "cache"};
+  for (auto [argument, name] : llvm::zip(region.getArguments(), names))
+    setName(argument, name);
+}
+
+void BlockOp::getAsmBlockArgumentNames(Region &region,
+                                       OpAsmSetValueNameFn setName) {
+  nameArguments(region, "x", setName);
+}
+
+void EntryOp::getAsmBlockArgumentNames(Region &region,
+                                       OpAsmSetValueNameFn setName) {
+  auto first =
+      region.getNumArguments() == 0
+          ? RankedTensorType()
+          : dyn_cast<RankedTensorType>(region.getArgument(0).getType());
+  bool ids = first && first.getElementType().isInteger();
+  nameArguments(region, ids ? "ids" : "x0", setName);
 }
 
 LogicalResult BlockOp::verify() {

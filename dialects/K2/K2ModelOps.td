@@ -38,7 +38,8 @@ def K2_ParamOp : K2_Op<"param", [Symbol, HasParent<"ModelOp">]> {
   let hasVerifier = 1;
 }
 
-def K2_WeightOp : K2_Op<"weight", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def K2_WeightOp : K2_Op<"weight", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "Read a parameter";
   let description = [{
     In a block the parameter is the one of the layer that runs.
@@ -53,7 +54,8 @@ def K2_WeightOp : K2_Op<"weight", [Pure, DeclareOpInterfaceMethods<SymbolUserOpI
 }
 
 class K2_FunctionOp<string mnemonic> : K2_Op<mnemonic, [
-    AffineScope, AutomaticAllocationScope, IsolatedFromAbove, FunctionOpInterface, HasParent<"ModelOp">, SingleBlock]> {
+    AffineScope, AutomaticAllocationScope, IsolatedFromAbove, FunctionOpInterface, HasParent<"ModelOp">, SingleBlock,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);

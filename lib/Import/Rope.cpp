@@ -1,8 +1,9 @@
 //===- Rope.cpp - Rotary frequencies and the scales YaRN brings -----------===//
 //
 // Step by step in the types that transformers uses (float32 tensors, Python's
-// doubles for scalars), because a last-bit difference of a frequency is 1e-2
-// radians at position 131071.
+// doubles for scalars), because half a unit in the last place of the first
+// frequencies is up to 4e-3 radians at position 131071. The power is rounded
+// correctly; torch's vectorised one may be a unit off where it is near a tie.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs k2-interpret on golden cases and compares with their float32 tensors. Standard library only.
 
-    golden.py [--bound=1e-5] [--bf16] [--steps] FOLDER [CASE ...] -- OPTION ...
+    golden.py [--bound=1e-5] [--bf16] [--steps] [--fused] FOLDER [CASE ...] -- OPTION ...
 
 FOLDER holds case folders; OPTIONs go to k2-interpret. Every x.<l>, x_final and the logits must agree to a relative RMS of the bound at real
 tokens and be zero at padding; expert ids must be equal, in order, and router weights agree. With --bf16 the bound is (1.25 + 6/sqrt(n)) times
-the error of the case's own bfloat16 run and ids are compared as sets. With --steps a row is cut into a prefill and single tokens.
+the error of the case's own bfloat16 run and ids are compared as sets. With --steps a row is cut into a prefill and single tokens. With --fused
+the IR after the compiler's passes on k2 is interpreted instead of the imported model.
 """
 import array
 import json
@@ -78,7 +79,13 @@ def check(case, options, tool_options):
         tool_options = tool_options + [f"--steps={shape[1] - 2},1,1"]
     with tempfile.TemporaryDirectory() as folder:
         save(f"{folder}/in.safetensors", inputs_of(gold))
-        run = subprocess.run(["k2-interpret", str(case), f"--weights={case}", f"--input={folder}/in.safetensors",
+        model = str(case)
+        if "--fused" in options:
+            model = f"{folder}/fused.mlir"
+            run = subprocess.run(["k2c", str(case / "config.json"), "--emit=fused", "-o", model], capture_output=True, text=True)
+            if run.returncode:
+                return [f"k2c: exit {run.returncode}: {run.stderr.strip()}"], 0
+        run = subprocess.run(["k2-interpret", model, f"--weights={case}", f"--input={folder}/in.safetensors",
                               f"--output={folder}/out.safetensors", "--trace", "--logits", *tool_options], capture_output=True, text=True)
         if run.returncode:
             return [f"exit {run.returncode}: {run.stderr.strip()}"], 0
