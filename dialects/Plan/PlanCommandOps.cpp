@@ -44,6 +44,7 @@ static void printExprList(OpAsmPrinter &printer, Operation *, ArrayAttr list) {
 #include "dialects/Plan/PlanOps.cpp.inc"
 
 LogicalResult LaunchOp::verify() {
+  // launch_c1
   if (getGrid().size() != 3)
     return emitOpError("expected a grid of three expressions, but got ")
            << getGrid().size();
@@ -51,6 +52,7 @@ LogicalResult LaunchOp::verify() {
 }
 
 LogicalResult LayersOp::verify() {
+  // layers_c1
   if (int64_t(getFrom()) < 0 || getFrom() >= getTo())
     return emitOpError("expected from < to, but got ")
            << getFrom() << " and " << getTo();

@@ -15,10 +15,12 @@ static bool isStorable(Type type) {
 static LogicalResult verifyRows(Operation *op, Type element,
                                 std::optional<int64_t> columns,
                                 int64_t stride) {
+  // rows_c1
   if (!isStorable(element))
     return op->emitOpError("expected an element type of bf16, f32, f8E4M3FN or "
                            "i32, but got ")
            << element;
+  // rows_c2
   if (columns && stride < *columns)
     return op->emitOpError("expected a row stride of at least ")
            << *columns << " elements, but got " << stride;
@@ -47,9 +49,11 @@ LogicalResult ProgramOp::verify() {
                      .Case([&](KernelOp) { return &kernels; })
                      .Case([&](EntryOp) { return &entries; })
                      .Default([](Operation *) { return nullptr; });
+    // program_c1
     if (!names)
       return op.emitOpError("expected only what plan.program can hold");
     auto name = op.getAttrOfType<StringAttr>("sym_name");
+    // program_c2
     if (!names->insert(name.getValue()).second)
       return op.emitOpError("expected a name of its own, but got '")
              << name.getValue() << "' twice";
@@ -59,6 +63,7 @@ LogicalResult ProgramOp::verify() {
 
 LogicalResult ParamOp::verify() {
   ArrayRef<int64_t> shape = getShape(), layers = getLayers();
+  // param_c1
   if (shape.empty() || shape.size() > 2 ||
       llvm::any_of(shape, [](int64_t d) { return d <= 0; }))
     return emitOpError(
@@ -67,6 +72,7 @@ LogicalResult ParamOp::verify() {
   if (failed(verifyRows(*this, getElement(), shape.back(), getRowStride())))
     return failure();
   bool loose = getPer() == Per::Model;
+  // param_c2
   if (loose ? !layers.empty()
             : layers.size() != 2 || layers[0] < 0 || layers[0] >= layers[1])
     return emitOpError("expected ")
@@ -75,12 +81,14 @@ LogicalResult ParamOp::verify() {
            << ", but got [" << layers << "]";
   int64_t end = 0;
   for (auto part : getParts().getAsRange<PartAttr>()) {
+    // param_c3
     if (part.getRows() <= 0 || part.getAt() < end)
       return emitOpError(
                  "expected parts in order and without overlap, but got ")
              << part << " after row " << end;
     end = part.getAt() + part.getRows();
   }
+  // param_c4
   if (end == 0 || end > shape[0])
     return emitOpError("expected parts within ")
            << shape[0] << " rows, but got an end of " << end;
@@ -88,18 +96,21 @@ LogicalResult ParamOp::verify() {
 }
 
 LogicalResult BufferOp::verify() {
+  // buffer_c1
   if (getShape().empty())
     return emitOpError("expected at least one dimension, but got none");
   auto last = cast<ExprAttr>(getShape().getValue().back());
   std::optional<int64_t> columns = last.getConstant();
   if (!getRowStride())
     return verifyRows(*this, getElement(), std::nullopt, 0);
+  // buffer_c2
   if (getShape().size() < 2 || !columns)
     return emitOpError("expected a row stride only for rows of known length");
   return verifyRows(*this, getElement(), columns, *getRowStride());
 }
 
 LogicalResult WorklistOp::verify() {
+  // worklist_c1
   if (getRows() <= 0 || getRowsPerToken() <= 0)
     return emitOpError("expected positive rows and rows_per_token, but got ")
            << getRows() << " and " << getRowsPerToken();
@@ -107,6 +118,7 @@ LogicalResult WorklistOp::verify() {
 }
 
 LogicalResult KernelOp::verify() {
+  // kernel_c1
   if (getBlock() <= 0 || getBlock() > 1024 || getBlock() % 32)
     return emitOpError("expected a block of whole warps and at most 1024 "
                        "threads, but got ")

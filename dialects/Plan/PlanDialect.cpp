@@ -32,6 +32,7 @@ template <typename AttrT> static bool isListOf(Attribute attribute) {
 LogicalResult PlanDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   StringRef name = attribute.getName();
+  // attr_c1
   if (name == kGridAttr) {
     if (!isListOf<ExprAttr>(attribute.getValue()) ||
         cast<ArrayAttr>(attribute.getValue()).size() != 3)
@@ -40,6 +41,7 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op,
              << attribute.getValue();
     return success();
   }
+  // attr_c2
   if (name == kArgsAttr) {
     if (!isListOf<ArgAttr>(attribute.getValue()))
       return op->emitOpError("expected '")
@@ -47,6 +49,7 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op,
              << attribute.getValue();
     return success();
   }
+  // attr_c3
   if (name == kWorklistsAttr) {
     if (!isListOf<WorklistAttr>(attribute.getValue()))
       return op->emitOpError("expected '")
@@ -54,6 +57,7 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op,
              << attribute.getValue();
     return success();
   }
+  // attr_c4
   return op->emitOpError("expected an attribute that plan defines (plan.grid, "
                          "plan.args, plan.worklists), but got '")
          << name << "'";

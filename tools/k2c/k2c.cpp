@@ -21,25 +21,27 @@ cl::opt<std::string> output("o", cl::cat(category), cl::value_desc("path"),
                             cl::desc("Artifact, or with --emit a file"));
 cl::opt<std::string> target("target", cl::init("sm_90a"), cl::cat(category),
                             cl::desc("Architecture to compile for"));
-cl::opt<std::string> activations("activations", cl::init("bf16"),
-                                 cl::cat(category), cl::value_desc("bf16|fp8"),
-                                 cl::desc("Type of activations in linears"));
+cl::opt<std::string>
+    activations("activations", cl::init("bf16"), cl::cat(category),
+                cl::value_desc("bf16|fp8"),
+                cl::desc("Type of activations in linears (fp8: not yet)"));
 cl::opt<std::string>
     numerics("numerics", cl::init("fused"), cl::cat(category),
              cl::value_desc("fused|reference"),
-             cl::desc("Whether passes may change where values are rounded"));
+             cl::desc("Whether passes may change where values are rounded "
+                      "(reference: not yet)"));
 cl::opt<std::string> schedule("schedule", cl::init("auto"), cl::cat(category),
                               cl::value_desc("auto|baseline"),
                               cl::desc("How kernels are scheduled"));
 cl::opt<bool> batchInvariant("batch-invariant", cl::cat(category),
                              cl::desc("Results of a sequence do not depend on "
-                                      "the rest of the batch"));
-cl::opt<std::string> passPlugin("pass-plugin", cl::cat(category),
-                                cl::value_desc("file"),
-                                cl::desc("Load passes from a library"));
+                                      "the rest of the batch (not yet)"));
+cl::opt<std::string>
+    passPlugin("pass-plugin", cl::cat(category), cl::value_desc("file"),
+               cl::desc("Load passes from a library (not yet)"));
 cl::opt<std::string> explain("explain", cl::ValueOptional, cl::cat(category),
                              cl::value_desc("text|json"),
-                             cl::desc("Say what each fusion saves"));
+                             cl::desc("Say what each fusion saves (not yet)"));
 cl::opt<Stage> emit(
     "emit", cl::init(Stage::Artifact), cl::cat(category),
     cl::desc("What to write:"),
@@ -112,8 +114,6 @@ int main(int argc, char **argv) {
   cl::SetVersionPrinter([](raw_ostream &os) {
     os << "k2c " K2C_VERSION " (MLIR " LLVM_VERSION_STRING ")\n";
   });
-  // LLVM's own options would bury ours; --help-hidden shows all.
-  cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(
       argc, argv,
       "compiles a Kimi K2 or DeepSeek-V3 model to an artifact of GPU code\n\n"

@@ -86,6 +86,7 @@ private:
         return;
       if (isa_and_present<IntegerAttr>(program.getModel().get(symbol)))
         return;
+      // complete_c1
       result = op->emitOpError("expected a symbol that has a value here, but "
                                "got '")
                << symbol << "'";
@@ -94,8 +95,10 @@ private:
   }
 
   LogicalResult read(Operation *op, FlatSymbolRefAttr name, State &state) {
+    // complete_c2
     if (!buffers.contains(name.getValue()))
       return op->emitOpError("expected the name of a buffer, but got ") << name;
+    // complete_c3
     if (!state.written.contains(name.getValue()))
       return op->emitOpError("expected buffer ")
              << name << " to be written before it is read";
@@ -105,6 +108,7 @@ private:
   LogicalResult write(Operation *op, FlatSymbolRefAttr name, State &state) {
     auto buffer =
         dyn_cast_if_present<BufferOp>(buffers.lookup(name.getValue()));
+    // complete_c4
     if (!buffer || buffer.getBufferClass() == BufferClass::Input)
       return op->emitOpError("expected a buffer of class step or persistent "
                              "where one is written, but got ")
@@ -116,15 +120,18 @@ private:
   LogicalResult verifyParam(LaunchOp launch, FlatSymbolRefAttr name,
                             State &state) {
     ParamOp param = params.lookup(name.getValue());
+    // complete_c5
     if (!param)
       return launch.emitOpError("expected the name of a param, but got ")
              << name;
     if (param.getPer() == Per::Model)
       return success();
+    // complete_c6
     if (!state.layers)
       return launch.emitOpError("expected param ")
              << name << " of a layer to be bound inside plan.layers";
     ArrayRef<int64_t> layers = param.getLayers();
+    // complete_c7
     if (int64_t(state.layers.getFrom()) < layers[0] ||
         int64_t(state.layers.getTo()) > layers[1])
       return launch.emitOpError("expected param ")
@@ -136,6 +143,7 @@ private:
 
   LogicalResult verify(LaunchOp launch, State &state) {
     KernelOp kernel = kernels.lookup(launch.getKernel());
+    // complete_c8
     if (!kernel)
       return launch.emitOpError("expected the name of a kernel, but got @")
              << launch.getKernel();
@@ -143,6 +151,7 @@ private:
       if (failed(verify(launch, expr, state)))
         return failure();
     ArrayAttr args = kernel.getArgs(), bindings = launch.getBindings();
+    // complete_c9
     if (args.size() != bindings.size())
       return launch.emitOpError("expected ")
              << args.size() << " arguments for kernel @" << kernel.getSymName()
@@ -159,6 +168,7 @@ private:
   LogicalResult verify(LaunchOp launch, KernelArgAttr arg, BindAttr binding,
                        bool writes, State &state) {
     bool scalar = arg.getKind() == KernelArgKind::I32;
+    // complete_c10
     if (scalar != (binding.getKind() == BindKind::I32))
       return launch.emitOpError("expected a ")
              << stringifyKernelArgKind(arg.getKind()) << " for argument '"
@@ -170,6 +180,7 @@ private:
     bool isRead = arg.getAccess() != Access::Write;
     bool isWritten = arg.getAccess() != Access::Read;
     if (binding.getKind() == BindKind::Param) {
+      // complete_c11
       if (isWritten)
         return launch.emitOpError("expected a buffer for argument '")
                << arg.getName().getValue() << "' that is written, but got "
@@ -182,6 +193,7 @@ private:
   }
 
   LogicalResult verify(LayersOp layers, State &state) {
+    // complete_c12
     if (state.layers)
       return layers.emitOpError("expected layers not to be nested");
     // What the first layer finds written, every later one does.
@@ -210,6 +222,7 @@ private:
   LogicalResult verify(MakeWorklistOp make, State &state) {
     auto list =
         dyn_cast_if_present<WorklistOp>(buffers.lookup(make.getWorklist()));
+    // complete_c13
     if (!list)
       return make.emitOpError("expected the name of a work list, but got @")
              << make.getWorklist();

@@ -27,7 +27,7 @@ plan.program @complete attributes {model = {num_hidden_layers = 2 : i64}, option
 
 // -----
 
-plan.program @unwritten attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c3 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.buffer @x : bf16 [T, 8] stride 8 step
   plan.buffer @y : bf16 [T, 8] stride 8 step
   plan.entry @model {
@@ -39,7 +39,7 @@ plan.program @unwritten attributes {model = {}, options = {}, target = "sm_90a"}
 
 // -----
 
-plan.program @unknown_kernel attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c8 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.entry @model {
     // expected-error @+1 {{expected the name of a kernel, but got @gone}}
     plan.launch @gone grid [1, 1, 1] args []
@@ -48,7 +48,7 @@ plan.program @unknown_kernel attributes {model = {}, options = {}, target = "sm_
 
 // -----
 
-plan.program @count attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c9 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.kernel @k code "k" block 128 args [#plan.kernel_arg<pointer "x" read>] ops []
   plan.entry @model {
     // expected-error @+1 {{expected 1 arguments for kernel @k, but got 0}}
@@ -58,7 +58,7 @@ plan.program @count attributes {model = {}, options = {}, target = "sm_90a"} {
 
 // -----
 
-plan.program @kind attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c10 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.kernel @k code "k" block 128 args [#plan.kernel_arg<i32 "x.d0" read>] ops []
   plan.buffer @x : bf16 [T, 8] stride 8 persistent
   plan.entry @model {
@@ -69,7 +69,7 @@ plan.program @kind attributes {model = {}, options = {}, target = "sm_90a"} {
 
 // -----
 
-plan.program @param_outside attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c6 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.kernel @k code "k" block 128 args [#plan.kernel_arg<pointer "w" read>] ops []
   plan.param @w : bf16 [8, 8] stride 8 layer layers [0, 2] parts [#plan.part<"w" rows 8 at 0>]
   plan.entry @model {
@@ -80,7 +80,7 @@ plan.program @param_outside attributes {model = {}, options = {}, target = "sm_9
 
 // -----
 
-plan.program @param_range attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c7 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.kernel @k code "k" block 128 args [#plan.kernel_arg<pointer "w" read>] ops []
   plan.param @w : bf16 [8, 8] stride 8 layer layers [1, 2] parts [#plan.part<"w" rows 8 at 0>]
   plan.entry @model {
@@ -93,7 +93,7 @@ plan.program @param_range attributes {model = {}, options = {}, target = "sm_90a
 
 // -----
 
-plan.program @param_written attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c11 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.kernel @k code "k" block 128 args [#plan.kernel_arg<pointer "w" write>] ops []
   plan.param @w : bf16 [8, 8] stride 8 model layers [] parts [#plan.part<"w" rows 8 at 0>]
   plan.entry @model {
@@ -104,7 +104,7 @@ plan.program @param_written attributes {model = {}, options = {}, target = "sm_9
 
 // -----
 
-plan.program @input_written attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c4 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.buffer @slot : i32 [T] input
   plan.entry @model {
     // expected-error @+1 {{expected a buffer of class step or persistent where one is written, but got @slot}}
@@ -114,7 +114,7 @@ plan.program @input_written attributes {model = {}, options = {}, target = "sm_9
 
 // -----
 
-plan.program @symbol attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c1 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.buffer @x : bf16 [T, 8] stride 8 persistent
   plan.entry @model {
     // expected-error @+1 {{expected a symbol that has a value here, but got 'layer'}}
@@ -124,7 +124,7 @@ plan.program @symbol attributes {model = {}, options = {}, target = "sm_90a"} {
 
 // -----
 
-plan.program @worklist_length attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c1_list attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.worklist @list rows 64 rows_per_token 2
   plan.kernel @k code "k" block 128 args [] ops []
   plan.entry @model {
@@ -135,11 +135,40 @@ plan.program @worklist_length attributes {model = {}, options = {}, target = "sm
 
 // -----
 
-plan.program @nested attributes {model = {}, options = {}, target = "sm_90a"} {
+plan.program @complete_c12 attributes {model = {}, options = {}, target = "sm_90a"} {
   plan.entry @model {
     plan.layers "dense" from 0 to 2 {
       // expected-error @+1 {{expected layers not to be nested}}
       plan.layers "dense" from 0 to 2 { }
     }
+  }
+}
+
+// -----
+
+plan.program @complete_c2 attributes {model = {}, options = {}, target = "sm_90a"} {
+  plan.entry @model {
+    // expected-error @+1 {{expected the name of a buffer, but got @x}}
+    plan.trace "x" layer 0 of @x
+  }
+}
+
+// -----
+
+plan.program @complete_c5 attributes {model = {}, options = {}, target = "sm_90a"} {
+  plan.kernel @k code "k" block 128 args [#plan.kernel_arg<pointer "w" read>] ops []
+  plan.entry @model {
+    // expected-error @+1 {{expected the name of a param, but got @w}}
+    plan.launch @k grid [1, 1, 1] args [#plan.bind<param @w>]
+  }
+}
+
+// -----
+
+plan.program @complete_c13 attributes {model = {}, options = {}, target = "sm_90a"} {
+  plan.buffer @x : bf16 [T, 8] stride 8 persistent
+  plan.entry @model {
+    // expected-error @+1 {{expected the name of a work list, but got @x}}
+    plan.make_worklist @x
   }
 }
