@@ -27,6 +27,8 @@ def Tile_LinearAttr : Tile_Attr<"Linear", "linear", [DeclareAttrInterfaceMethods
     int64_t getNumWarps() const { return int64_t(1) << getWarp().size() / getRank(); }
   }];
   let hasCustomAssemblyFormat = 1;
+  // Printed as #linear, #linear1, ...: a layout is long and many tiles share it.
+  let genMnemonicAlias = 1;
   let genVerifyDecl = 1;
 }
 
