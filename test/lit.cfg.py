@@ -1,6 +1,6 @@
 """lit configuration of k2c: tools come from build/bin, FileCheck and lit from LLVM's folder.
 
-Features: `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `jsonschema` (%python has that package).
+Features: `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `jsonschema`, `numpy` (%python has that package).
 Substitutions: %golden is the folder with golden cases that is in the tree, %python the interpreter of scripts/bootstrap.sh's environment if
 there is one, else the one that runs lit.
 """
@@ -27,14 +27,16 @@ for name in ("K2C_GOLDEN", "CUDA_HOME", "K2C_PTXAS", "K2C_CACHE_DIR", "XDG_CACHE
         config.environment[name] = os.environ[name]
 
 config.substitutions.append(("%golden", os.path.join(config.test_source_root, "golden")))
+config.substitutions.append(("%bin", config.k2c_bin_dir))
 config.substitutions.append(("%source", config.k2c_source_dir))
 
 cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", "/tmp"), ".cache")
 python = os.path.join(cache, "k2c", "venv", "bin", "python")
 python = python if os.path.exists(python) else sys.executable
 config.substitutions.append(("%python", python))
-if subprocess.run([python, "-c", "import jsonschema"], capture_output=True).returncode == 0:
-    config.available_features.add("jsonschema")
+for package in ("jsonschema", "numpy"):
+    if subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode == 0:
+        config.available_features.add(package)
 
 if config.k2c_has_compiler:
     config.available_features.add("compiler")
