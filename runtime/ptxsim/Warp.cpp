@@ -110,7 +110,7 @@ bool Warp::select() {
   if (active) {
     if (spins > spinLimit)
       spinning = active;
-    splits.push_back({pc, active, 0, -1});
+    splits.push_back({pc, active, 0, -1, false});
     active = 0;
   }
   if (splits.empty()) {
@@ -121,9 +121,18 @@ bool Warp::select() {
     mergeSplits();
   // Lanes at a .sync instruction go on when those they wait for are there, or
   // have exited.
-  for (Split &split : splits)
-    if (split.waitingFor && !(split.waitingFor & live & ~split.mask))
-      split.waitingFor = 0;
+  uint32_t meeting = 0;
+  for (const Split &split : splits)
+    if (split.anywhere)
+      meeting |= split.mask;
+  for (Split &split : splits) {
+    if (!split.waitingFor ||
+        (split.waitingFor & live & ~(split.anywhere ? meeting : split.mask)))
+      continue;
+    split.waitingFor = 0;
+    if (split.anywhere)
+      split.anywhere = false, ++split.pc;
+  }
   if (splits.size() > 1)
     mergeSplits();
   size_t best = splits.size();
@@ -176,32 +185,48 @@ bool Warp::select() {
 
 // --- what control handlers call ---
 
-bool Warp::together(const Op &op, uint32_t mask, uint32_t members) {
+/// Live lanes that the membermasks of the lanes of mask name and that are not
+/// there with the same membermask.
+uint32_t Warp::missingLanes(const Op &op, uint32_t mask, uint32_t members) {
   const uint32_t *m = row<uint32_t>(members);
   uint32_t missing = 0;
   // Lanes with the same membermask are a group; usually there is one.
   for (uint32_t rest = mask; rest;) {
     unsigned lane = unsigned(std::countr_zero(rest));
-    uint32_t wanted = m[lane] & live, group = 0;
+    uint32_t group = 0;
     forLanes(rest,
              [&](unsigned l) { group |= uint32_t(m[l] == m[lane]) << l; });
     if (group & ~m[lane])
       fault(
           op, unsigned(std::countr_zero(group & ~m[lane])),
           fmt::format("the lane is not in its own membermask {:#x}", m[lane]));
-    missing |= wanted & ~group;
+    missing |= m[lane] & live & ~group;
     rest &= ~group;
   }
+  return missing;
+}
+
+bool Warp::together(const Op &op, uint32_t mask, uint32_t members) {
+  uint32_t missing = missingLanes(op, mask, members);
   if (!missing)
     return true;
-  splits.push_back({indexOf(op), mask, mask | missing, -1});
+  splits.push_back({indexOf(op), mask, mask | missing, -1, false});
   active &= ~mask;
   stop = true;
   return false;
 }
 
+void Warp::meet(const Op &op, uint32_t mask, uint32_t members) {
+  uint32_t missing = missingLanes(op, mask, members);
+  if (!missing)
+    return;
+  splits.push_back({indexOf(op), mask, mask | missing, -1, true});
+  active &= ~mask;
+  stop = true;
+}
+
 void Warp::waitAtBarrier(const Op &op, uint32_t mask, int barrier) {
-  splits.push_back({indexOf(op) + 1, mask, 0, barrier});
+  splits.push_back({indexOf(op) + 1, mask, 0, barrier, false});
   active &= ~mask;
   stop = true;
 }
@@ -211,7 +236,7 @@ void Warp::jump(uint32_t mask, uint32_t target) {
     nextPc = target;
     return;
   }
-  splits.push_back({target, mask, 0, -1});
+  splits.push_back({target, mask, 0, -1, false});
   active &= ~mask;
   stop = true;
 }

@@ -41,6 +41,8 @@ struct Split {
   uint32_t mask = 0;
   uint32_t waitingFor = 0; ///< lanes it waits for at a .sync instruction
   int barrier = -1;        ///< the CTA barrier it waits at
+  bool anywhere = false;   ///< waits at a bar.warp.sync: those it waits for may
+                           ///< come to another one
   bool runnable() const { return !waitingFor && barrier < 0; }
 };
 
@@ -88,6 +90,9 @@ public:
   /// op will run again when they are there, and the handler must return at
   /// once.
   bool together(const Op &op, uint32_t mask, uint32_t members);
+  /// The same for bar.warp.sync, which exchanges nothing: lanes may meet at
+  /// different instructions, and the op does not run again.
+  void meet(const Op &op, uint32_t mask, uint32_t members);
   /// Lanes of mask stop here until the barrier is released; the others go on.
   void waitAtBarrier(const Op &op, uint32_t mask, int barrier);
   /// Sends the lanes of mask (a part of the active ones, or all) to `target`.
@@ -118,6 +123,7 @@ public:
       nullptr; ///< the one that the last global access hit
 
 private:
+  uint32_t missingLanes(const Op &op, uint32_t mask, uint32_t members);
   bool mustSwitch(const Op &op);
   bool select();
   void mergeSplits();

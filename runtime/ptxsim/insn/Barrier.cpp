@@ -53,9 +53,7 @@ template <bool Aligned> Handler select(bool blocks, Barrier::Reduce reduce) {
   return nullptr;
 }
 
-void warpSync(Warp &w, const Op &op, uint32_t mask) {
-  w.together(op, mask, op.a);
-}
+void warpSync(Warp &w, const Op &op, uint32_t mask) { w.meet(op, mask, op.a); }
 
 } // namespace
 

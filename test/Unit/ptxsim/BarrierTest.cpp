@@ -100,3 +100,19 @@ TEST(Barrier, WarpSync) {
   for (uint64_t t = 0; t < 32; ++t)
     EXPECT_EQ(got[t], t < 16 ? 5u : 6u);
 }
+
+TEST(Barrier, WarpSyncAtTwoPlaces) {
+  // Each half waits in its own branch; what the other wrote before is visible
+  // behind it.
+  auto got = runBody("  .shared .align 4 .b8 s[128]; .reg .b32 a, v, x; .reg "
+                     ".pred p; mov.u32 a, s; mad.lo.s32 v, %t, 4, a; xor.b32 "
+                     "x, %t, 16; mad.lo.s32 x, x, 4, a;\n"
+                     "  setp.lt.u32 p, %t, 16; @p bra L;\n"
+                     "  st.shared.b32 [v], 5; bar.warp.sync 0xffffffff; "
+                     "ld.shared.b32 v, [x]; bra M;\n"
+                     "L: st.shared.b32 [v], 6; bar.warp.sync 0xffffffff; "
+                     "ld.shared.b32 v, [x];\nM: st.global.b32 [%out], v;",
+                     32);
+  for (uint64_t t = 0; t < 32; ++t)
+    EXPECT_EQ(got[t], t < 16 ? 5u : 6u);
+}
