@@ -181,3 +181,19 @@ TEST(SharedAccess, RefusedPanels) {
   EXPECT_FALSE(SharedMap::panels(64, 48, 2, 128, 0, &why));
   EXPECT_EQ(why, "a panel must not straddle the odd factor of the columns");
 }
+
+// A box of a buffer is a map of its own, repeats continued as bits.
+TEST(SharedAccess, Boxes) {
+  SharedMap page = panels(64, 576, 2, 128);
+  for (auto [rows, cols] : {std::pair(64, 512), std::pair(64, 64), std::pair(16, 64), std::pair(64, 16), std::pair(64, 192), std::pair(48, 64)}) {
+    auto box = page.box(rows, cols);
+    ASSERT_TRUE(box) << rows << "x" << cols;
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < cols; ++c)
+        ASSERT_EQ(box->offset(r, c), page.offset(r, c));
+  }
+  std::string why;
+  // 48 columns would repeat inside the swizzle.
+  EXPECT_FALSE(page.box(64, 48, &why));
+  EXPECT_EQ(why, "the box does not follow the buffer's bits");
+}
