@@ -113,6 +113,7 @@ protected:
     std::shuffle(step.slotOf.begin(), step.slotOf.end(), random);
 
     RandomParameters parameters(seed);
+    parameters.zeroed = zeroed;
     KernelRunner runner(*module, parameters, step);
     reference::Interpreter<Real> reference(reference::Rounding::Bf16,
                                            &parameters);
@@ -161,6 +162,8 @@ protected:
   }
 
   MLIRContext context;
+  /// As RandomParameters::zeroed.
+  std::vector<std::string> zeroed;
   int compared = 0;
 };
 
@@ -241,6 +244,57 @@ TEST_F(Kernels, SoftmaxRouterWithoutBias) {
               {"norm_topk_prob", false},
               {"routed_scaling_factor", 1.0}}),
         {{0, 13}});
+}
+
+// All scores are equal: the lower index wins, with groups and without.
+TEST_F(Kernels, TiesGoToTheLowerExpert) {
+  zeroed = {"moe.gate", "e_score_correction_bias"};
+  check(with({{"n_routed_experts", 16}, {"num_experts_per_tok", 5}}), {{0, 5}});
+  check(with({{"n_routed_experts", 16},
+              {"num_experts_per_tok", 5},
+              {"n_group", 4},
+              {"topk_group", 2}}),
+        {{0, 5}});
+}
+
+// The bias chooses, all weights tie.
+TEST_F(Kernels, TiedWeightsAreOrderedByExpert) {
+  zeroed = {"moe.gate"};
+  check(with({{"n_routed_experts", 24}, {"num_experts_per_tok", 6}}), {{0, 3}});
+}
+
+// Sizes of a published toy model: most are below a tile, heads of 24 columns.
+TEST_F(Kernels, ToySizes) {
+  check(with({{"hidden_size", 64},
+              {"q_lora_rank", 24},
+              {"kv_lora_rank", 16},
+              {"qk_nope_head_dim", 16},
+              {"qk_rope_head_dim", 8},
+              {"v_head_dim", 16},
+              {"num_attention_heads", 4},
+              {"num_key_value_heads", 4},
+              {"intermediate_size", 96},
+              {"moe_intermediate_size", 32},
+              {"n_routed_experts", 16},
+              {"num_experts_per_tok", 4},
+              {"vocab_size", 128}}),
+        {{0, 10}, {3, 4}});
+}
+
+// The widths of Kimi K2 in its row kernels, products and attention, with fewer
+// heads.
+TEST_F(Kernels, KimiK2Widths) {
+  check(with({{"hidden_size", 7168},
+              {"num_hidden_layers", 1},
+              {"first_k_dense_replace", 1},
+              {"q_lora_rank", 1536},
+              {"kv_lora_rank", 512},
+              {"qk_nope_head_dim", 128},
+              {"qk_rope_head_dim", 64},
+              {"v_head_dim", 128},
+              {"intermediate_size", 256},
+              {"quantization_config", quantized()}}),
+        {{0, 2}, {66, 1}});
 }
 
 TEST_F(Kernels, ManyExpertsManyRows) {

@@ -85,6 +85,9 @@ RefValue RandomParameters::make(k2::ParamOp param) {
     else
       v = static_cast<float>(0.2 * normal(random));
   }
+  for (const std::string &name : zeroed)
+    if (StringRef(param.getSymName()).ends_with(name))
+      std::fill(tensor.data.begin(), tensor.data.end(), 0);
   return tensor;
 }
 

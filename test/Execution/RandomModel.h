@@ -27,6 +27,9 @@ public:
   llvm::Expected<RefValue> load(k2::ParamOp param, int64_t layer) override;
   const RefValue &get(k2::ParamOp param, int64_t layer);
 
+  /// Parameters with names that end so are zero: every router score ties.
+  std::vector<std::string> zeroed;
+
 private:
   RefValue make(k2::ParamOp param);
 
