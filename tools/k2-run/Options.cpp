@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdlib>
 #include <numeric>
 
 using namespace k2rt;
@@ -65,6 +66,8 @@ Expected<std::optional<Options>> parseOptions(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return Status::input(error.what());
   }
+  if (const char *memory = std::getenv("K2RT_STEP_MEMORY"))
+    options.arena = std::string(memory) == "arena";
   if (generateOption->count())
     return Status::input("--generate: not supported yet");
   if (poison)

@@ -15,6 +15,9 @@ struct Options {
   std::optional<std::vector<int64_t>> steps;
   bool trace = false, logits = false;
   std::string stats; ///< empty: none; "-": stdout
+  /// Buffers of a step share memory by lifetime, as on a GPU, on any device:
+  /// the environment variable K2RT_STEP_MEMORY is `arena`. For tests.
+  bool arena = false;
 };
 
 /// Options, or nothing when help was asked for and printed.

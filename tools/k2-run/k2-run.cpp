@@ -107,7 +107,8 @@ Status run(const Options &options) {
     return device.status();
 
   Expected<std::unique_ptr<Executor>> created = Executor::create(
-      *artifact, input->fromX0 ? "stack" : "model", **device, note);
+      *artifact, input->fromX0 ? "stack" : "model", **device, note,
+      options.arena ? StepMemory::Arena : StepMemory::Automatic);
   if (!created)
     return created.status();
   Executor &executor = **created;

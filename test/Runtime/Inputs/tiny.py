@@ -3,6 +3,7 @@
 
     tiny.py make DIR          weights, and an input file for each case
     tiny.py check CASE OUT    compares k2-run's output with the arithmetic below
+    tiny.py ids FILE 1,2,3    an input file of one row with these ids
 
 The model (all values are small integers, exact in bf16): x = embed[id]. Per layer, with the keys of a token being the tokens of its row up to and
 including itself: x += w[layer] * sum of x[0] over the keys. In layer 1 then ids = int(x[:2]) & 3, weights = x[:2] / 2, x += expert[ids[0]].
@@ -140,4 +141,10 @@ def check(case, path):
 
 
 if __name__ == "__main__":
-    make(sys.argv[2]) if sys.argv[1] == "make" else check(sys.argv[2], sys.argv[3])
+    if sys.argv[1] == "make":
+        make(sys.argv[2])
+    elif sys.argv[1] == "check":
+        check(sys.argv[2], sys.argv[3])
+    else:
+        row = [int(x) for x in sys.argv[3].split(",")]
+        save(sys.argv[2], {"input_ids": ("I64", [1, len(row)], row)})
