@@ -1,6 +1,9 @@
 //===- KernelRunner.cpp - One k2.kernel at a time -------------------------===//
 #include "KernelRunner.h"
 
+#include "Comparison.h"
+#include "DeviceBytes.h"
+
 #include "k2c/Conversion/K2ToTile/KernelInputs.h"
 #include <cmath>
 #include <cstring>
@@ -16,123 +19,6 @@ ptxsim::DeviceOptions deviceOptions() {
   options.threads = 2;
   options.poison = true;
   return options;
-}
-
-//===--- Bytes
-//-------------------------------------------------------------===//
-
-void put(std::vector<uint8_t> &bytes, size_t index, Type element,
-         double value) {
-  if (element.isF32()) {
-    float x = static_cast<float>(value);
-    std::memcpy(&bytes[index * 4], &x, 4);
-  } else if (element.isBF16()) {
-    float x = static_cast<float>(value);
-    uint32_t bits;
-    std::memcpy(&bits, &x, 4);
-    uint16_t upper = bits >> 16;
-    std::memcpy(&bytes[index * 2], &upper, 2);
-  } else if (element.isInteger(32)) {
-    int32_t x = static_cast<int32_t>(value);
-    std::memcpy(&bytes[index * 4], &x, 4);
-  } else {
-    bytes[index] = encodeE4M3(value);
-  }
-}
-
-double get(uint64_t pointer, size_t index, Type element) {
-  auto *bytes = reinterpret_cast<const uint8_t *>(pointer);
-  if (element.isF32()) {
-    float x;
-    std::memcpy(&x, bytes + index * 4, 4);
-    return x;
-  }
-  if (element.isInteger(32)) {
-    int32_t x;
-    std::memcpy(&x, bytes + index * 4, 4);
-    return x;
-  }
-  uint16_t upper;
-  std::memcpy(&upper, bytes + index * 2, 2);
-  uint32_t bits = static_cast<uint32_t>(upper) << 16;
-  float x;
-  std::memcpy(&x, &bits, 4);
-  return x;
-}
-
-/// Rows of `columns` values, `stride` apart; the padding is poison, or zero.
-template <typename Element>
-std::vector<uint8_t> encodeRows(const std::vector<Element> &values,
-                                int64_t columns, int64_t stride, Type element,
-                                uint8_t padding) {
-  int64_t rows = columns ? values.size() / columns : 0;
-  std::vector<uint8_t> bytes(
-      rows * stride * element.getIntOrFloatBitWidth() / 8, padding);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c)
-      put(bytes, r * stride + c, element,
-          static_cast<double>(values[r * columns + c]));
-  return bytes;
-}
-
-/// A matrix or one matrix per expert, experts at their slots.
-std::vector<uint8_t> encodePool(const Tensor &tensor, int64_t matrices,
-                                const std::vector<int64_t> &slotOf,
-                                Type element) {
-  int64_t columns = tensor.columns();
-  int64_t each = tensor.data.size() / matrices;
-  std::vector<double> values(tensor.data.size());
-  for (int64_t e = 0; e < matrices; ++e)
-    std::copy_n(tensor.data.begin() + e * each, each,
-                values.begin() + (matrices > 1 ? slotOf[e] : e) * each);
-  return encodeRows(values, columns, plan::paddedRowStride(columns, element),
-                    element, 0);
-}
-
-//===--- Comparison
-//--------------------------------------------------------===//
-
-struct Tolerance {
-  /// Of one element, and of the error's root mean square, relative to the
-  /// reference's root mean square.
-  double element, overall;
-};
-
-/// A bf16 result may round to the neighbour (2^-7 of the value at most).
-llvm::Error compareValues(const std::string &what, ArrayRef<double> got,
-                          ArrayRef<double> want, Tolerance tolerance) {
-  double squares = 0, errors = 0;
-  for (double w : want)
-    squares += w * w;
-  double rms = std::sqrt(squares / std::max<size_t>(want.size(), 1));
-  for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(got, want))) {
-    auto [g, w] = pair;
-    double error = std::abs(g - w);
-    if (!(error <= std::abs(w) / 128 + tolerance.element * rms))
-      return llvm::createStringError(what + ": element " + std::to_string(i) +
-                                     " of " + std::to_string(want.size()) +
-                                     " is " + std::to_string(g) +
-                                     ", expected " + std::to_string(w) +
-                                     " (rms " + std::to_string(rms) + ")");
-    errors += error * error;
-  }
-  if (std::sqrt(errors) > tolerance.overall * std::sqrt(squares))
-    return llvm::createStringError(what + ": relative rms error is " +
-                                   std::to_string(std::sqrt(errors / squares)) +
-                                   ", expected at most " +
-                                   std::to_string(tolerance.overall));
-  return llvm::Error::success();
-}
-
-llvm::Error compareIntegers(const std::string &what, uint64_t pointer,
-                            ArrayRef<int64_t> want) {
-  auto *got = reinterpret_cast<const int32_t *>(pointer);
-  for (auto [i, w] : llvm::enumerate(want))
-    if (got[i] != w)
-      return llvm::createStringError(what + ": element " + std::to_string(i) +
-                                     " is " + std::to_string(got[i]) +
-                                     ", expected " + std::to_string(w));
-  return llvm::Error::success();
 }
 
 /// The work list that the contract describes, made on the host.

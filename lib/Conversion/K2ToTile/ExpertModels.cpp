@@ -52,18 +52,6 @@ void k2c::setUpExpertFrame(TileEmitter &e, K2TileContext &context,
 
 namespace {
 
-LoadStep scaleOf(K2TileContext &context, Value weight, Value row) {
-  Value scales = getMatrixScales(context, weight);
-  if (!scales)
-    return {};
-  auto block = cast<QuantizedType>(weight.getType()).getBlock();
-  Value slot = context.expertSlot;
-  return [=](TileEmitter &e, Value k) {
-    return e.loadScalar(scales, {slot, e.divi(row, e.i32(block[0])),
-                                 e.divi(k, e.i32(block[1]))});
-  };
-}
-
 struct ExpertLinearModel
     : K2TileInterface::ExternalModel<ExpertLinearModel, ExpertLinearOp> {
   LogicalResult emitTile(Operation *operation, OpBuilder &builder,
@@ -89,19 +77,15 @@ struct ExpertLinearModel
     SmallVector<ProductWeight> weights;
     for (Operation *linear : linears) {
       Value weight = cast<ExpertLinearOp>(linear).getWeight();
-      if (auto type = dyn_cast<QuantizedType>(weight.getType());
-          type &&
-          (type.getBlock()[0] % tile[1] || type.getBlock()[1] != tile[2]))
-        return linear->emitOpError("expected a tile within a block of scales (")
-               << type.getBlock()[0] << " x " << type.getBlock()[1]
-               << "), but got a tile of " << tile[1] << " x " << tile[2];
+      if (failed(verifyTileInBlock(linear, weight, tile)))
+        return failure();
       Value matrix = getMatrix(context, weight);
       ProductWeight product;
       product.load = [=](TileEmitter &e, Value k) {
         return e.load(matrix, {slot, frame.column, k},
                       {frame.columns, tile[2]});
       };
-      product.scale = scaleOf(context, weight, frame.column);
+      product.scale = getBlockScale(context, weight, slot, frame.column);
       weights.push_back(product);
     }
     int64_t depth =

@@ -23,30 +23,6 @@ void k2c::setUpProductFrame(TileEmitter &e, K2TileContext &context,
 
 namespace {
 
-/// Scales of the tile's rows: a tile lies in one row of blocks.
-LoadStep scaleOf(K2TileContext &context, Value weight, Value row) {
-  Value scales = getMatrixScales(context, weight);
-  if (!scales)
-    return {};
-  auto block = cast<QuantizedType>(weight.getType()).getBlock();
-  return [=](TileEmitter &e, Value k) {
-    return e.loadScalar(
-        scales, {e.divi(row, e.i32(block[0])), e.divi(k, e.i32(block[1]))});
-  };
-}
-
-LogicalResult verifyBlocks(Operation *op, Value weight,
-                           ArrayRef<int64_t> tile) {
-  auto type = dyn_cast<QuantizedType>(weight.getType());
-  if (!type)
-    return success();
-  if (type.getBlock()[0] % tile[1] || type.getBlock()[1] != tile[2])
-    return op->emitOpError("expected a tile within a block of scales (")
-           << type.getBlock()[0] << " x " << type.getBlock()[1]
-           << "), but got a tile of " << tile[1] << " x " << tile[2];
-  return success();
-}
-
 struct LinearModel : K2TileInterface::ExternalModel<LinearModel, LinearOp> {
   LogicalResult emitTile(Operation *operation, OpBuilder &builder,
                          K2TileContext &context) const {
@@ -67,14 +43,14 @@ struct LinearModel : K2TileInterface::ExternalModel<LinearModel, LinearOp> {
     SmallVector<ProductWeight> weights;
     for (Operation *linear : linears) {
       Value weight = cast<LinearOp>(linear).getWeight();
-      if (failed(verifyBlocks(linear, weight, tile)))
+      if (failed(verifyTileInBlock(linear, weight, tile)))
         return failure();
       Value matrix = getMatrix(context, weight);
       ProductWeight product;
       product.load = [=](TileEmitter &e, Value k) {
         return e.load(matrix, {frame.column, k}, {frame.columns, tile[2]});
       };
-      product.scale = scaleOf(context, weight, frame.column);
+      product.scale = getBlockScale(context, weight, Value(), frame.column);
       weights.push_back(product);
     }
     int64_t depth =

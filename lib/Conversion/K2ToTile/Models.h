@@ -7,8 +7,7 @@
 
 namespace k2c {
 
-//===--- Frames: where the CTA's tile lies, for the roots that share it
-//----===//
+// Frames: where the CTA's tile lies, for the roots that share it.
 
 /// One row per CTA, the whole row in one tile.
 void setUpRowFrame(TileEmitter &e, K2TileContext &context);
@@ -20,8 +19,7 @@ void setUpProductFrame(TileEmitter &e, K2TileContext &context,
 void setUpExpertFrame(TileEmitter &e, K2TileContext &context,
                       k2::ExpertLinearOp root);
 
-//===--- Products
-//----------------------------------------------------------===//
+// Products.
 
 /// Loads one step's tile of an operand at coordinate `k` of the summed dim.
 using LoadStep = std::function<mlir::Value(TileEmitter &, mlir::Value k)>;
@@ -45,12 +43,19 @@ emitProducts(TileEmitter &e, int64_t depth, int64_t step,
 mlir::Value getMatrix(K2TileContext &context, mlir::Value weight);
 /// The view of a quantized weight's scales, null for other weights.
 mlir::Value getMatrixScales(K2TileContext &context, mlir::Value weight);
+/// The scale of the block that holds weight rows from `row` on, at step `k`;
+/// null for other weights. `slot` is an expert's place in the pool, or null.
+LoadStep getBlockScale(K2TileContext &context, mlir::Value weight,
+                       mlir::Value slot, mlir::Value row);
+/// A tile [M, N, K] of a quantized weight must lie in one block, K being its
+/// columns.
+llvm::LogicalResult verifyTileInBlock(mlir::Operation *op, mlir::Value weight,
+                                      llvm::ArrayRef<int64_t> tile);
 /// A vector weight as one row.
 mlir::Value loadWeightRow(TileEmitter &e, K2TileContext &context,
                           mlir::Value weight);
 
-//===--- Rotation
-//----------------------------------------------------------===//
+// Rotation.
 
 /// Turns a tile of pairs by the tables' rows, which broadcast to it.
 mlir::Value emitRotation(TileEmitter &e, mlir::Value pairs, mlir::Value cos,
@@ -69,8 +74,7 @@ inline constexpr int64_t kPageRows = 64;
 /// Elements of an item of expert_work: (expert, first row, rows).
 inline constexpr int64_t kWorkItem = 3;
 
-//===--- Registration
-//------------------------------------------------------===//
+// Registration.
 
 void attachNormModels(mlir::MLIRContext *context);
 void attachRopeModels(mlir::MLIRContext *context);

@@ -35,6 +35,34 @@ Value k2c::getMatrixScales(K2TileContext &context, Value weight) {
   return context.getScales(weight, shape);
 }
 
+LoadStep k2c::getBlockScale(K2TileContext &context, Value weight, Value slot,
+                            Value row) {
+  Value scales = getMatrixScales(context, weight);
+  if (!scales)
+    return {};
+  ArrayRef<int64_t> block =
+      cast<k2::QuantizedType>(weight.getType()).getBlock();
+  return [=](TileEmitter &e, Value k) {
+    SmallVector<Value> indices;
+    if (slot)
+      indices.push_back(slot);
+    indices.push_back(e.divi(row, e.i32(block[0])));
+    indices.push_back(e.divi(k, e.i32(block[1])));
+    return e.loadScalar(scales, indices);
+  };
+}
+
+LogicalResult k2c::verifyTileInBlock(Operation *op, Value weight,
+                                     ArrayRef<int64_t> tile) {
+  auto type = dyn_cast<k2::QuantizedType>(weight.getType());
+  if (!type ||
+      (type.getBlock()[0] % tile[1] == 0 && type.getBlock()[1] == tile[2]))
+    return success();
+  return op->emitOpError("expected a tile within a block of scales (")
+         << type.getBlock()[0] << " x " << type.getBlock()[1]
+         << "), but got a tile of " << tile[1] << " x " << tile[2];
+}
+
 SmallVector<Value> k2c::emitProducts(TileEmitter &e, int64_t depth,
                                      int64_t step, ArrayRef<int64_t> shape,
                                      const LoadStep &input,

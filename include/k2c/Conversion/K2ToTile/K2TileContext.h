@@ -46,8 +46,7 @@ public:
   /// weights, and the token of every row of the tile (-1 past its end).
   mlir::Value expertSlot, expertTokens;
 
-  //===--- Expressions for the launch
-  //--------------------------------------===//
+  // Expressions for the launch.
   plan::ExprAttr expr(int64_t value) const;
   plan::ExprAttr expr(llvm::StringRef symbol) const;
   plan::ExprAttr expr(plan::ExprKind kind, plan::ExprAttr a,
@@ -57,8 +56,7 @@ public:
   void setGrid(plan::ExprAttr x, plan::ExprAttr y, plan::ExprAttr z);
   void addWorklist(llvm::StringRef name, int64_t rows, int64_t rowsPerToken);
 
-  //===--- Arguments
-  //-------------------------------------------------------===//
+  // Arguments.
   /// A view of an activation, as an input or as a result of the kernel.
   mlir::Value getView(mlir::Value value, const ViewShape &shape);
   /// The rows of an activation as they are: [?, columns].
@@ -80,8 +78,7 @@ public:
   static mlir::Value baseOf(mlir::Value value);
   static int64_t columnOf(mlir::Value value);
 
-  //===--- Tiles
-  //-----------------------------------------------------------===//
+  // Tiles.
   /// The tile of an operand at the frame: computed before, or loaded.
   mlir::Value getTile(TileEmitter &e, mlir::Value value);
   void setTile(mlir::Value value, mlir::Value tile) { tiles[value] = tile; }
