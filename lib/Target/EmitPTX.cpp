@@ -73,6 +73,15 @@ static void markInlineAssemblyConvergent(llvm::Module &module) {
         call->setConvergent();
 }
 
+/// Accesses are as wide as the tile lowering made them: the load-store
+/// vectorizer would fill the gap after three elements with a fourth, which may
+/// lie outside the view.
+static void forbidWiderAccesses(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::NoImplicitFloat);
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      const k2c::PTXOptions &options) {
   llvm::LoopAnalysisManager loops;
@@ -126,6 +135,7 @@ FailureOr<std::string> k2c::emitPTX(gpu::GPUModuleOp module,
   if (!options.lineInfo)
     llvm::StripDebugInfo(*llvmModule);
   markInlineAssemblyConvergent(*llvmModule);
+  forbidWiderAccesses(*llvmModule);
   optimize(*llvmModule, *machine, options);
 
   llvm::SmallString<0> text;

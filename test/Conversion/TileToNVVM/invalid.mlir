@@ -117,10 +117,10 @@ tile.kernel @extf(%x: memref<?x128xf8E4M3FN>, %i: i32) attributes {num_warps = 1
 
 // -----
 
-#a = #tile.linear<reg = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128], [0, 256], [0, 512], [0, 1024]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = []>
-#b = #tile.linear<reg = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], lane = [[0, 64], [0, 128], [0, 256], [0, 512], [0, 1024]], warp = []>
+#a = #tile.linear<reg = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128], [0, 256], [0, 512], [0, 1024]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 0]], warp = [[16, 0]]>
+#b = #tile.linear<reg = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], lane = [[0, 64], [0, 128], [0, 256], [0, 512], [0, 0]], warp = [[0, 1024]]>
 // expected-error @below {{expected at most 232448 bytes of shared memory, but got 262144 (262144 of them scratch)}}
-tile.kernel @scratch(%s: f32) attributes {num_warps = 1} {
+tile.kernel @scratch(%s: f32) attributes {num_warps = 2} {
   %v = tile.splat %s : f32 -> tensor<32x2048xf32, #a>
   %e = tile.convert_layout %v : tensor<32x2048xf32, #a> -> tensor<32x2048xf32, #b>
   tile.return

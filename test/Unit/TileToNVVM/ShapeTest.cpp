@@ -22,7 +22,7 @@ TEST(Shape, ConvertLayoutKeepsTheTile) {
   TileRunner runner;
   for (int trial = 0; trial < 40; ++trial) {
     const std::vector<std::vector<int64_t>> shapes = {
-        {8, 32}, {16, 48}, {1, 128}, {4, 4}, {12, 16}};
+        {8, 32}, {16, 48}, {1, 128}, {4, 4}, {12, 16}, {3, 5}, {24, 256}};
     std::vector<int64_t> shape = shapes[random() % shapes.size()];
     unsigned warpBits = random() % 3;
     auto from = randomLayout(random, shape, warpBits, trial % 2),
@@ -53,6 +53,108 @@ TEST(Shape, ConvertLayoutKeepsTheTile) {
     ASSERT_EQ(runner.run(text, arguments), "");
     for (size_t i = 0; i < x.size(); ++i)
       ASSERT_EQ(y[i], x[i]) << i << "\n" << text;
+  }
+}
+
+/// The registers and lanes of `layout` in another arrangement: every warp keeps
+/// its elements.
+tile::LinearLayout rearranged(std::mt19937 &random,
+                              const tile::LinearLayout &layout, bool mixed) {
+  tile::PackedBases bases = layout.allBases();
+  std::vector<uint64_t> images = bases[tile::kReg];
+  images.insert(images.end(), bases[tile::kLane].begin(),
+                bases[tile::kLane].end());
+  for (unsigned step = 0; mixed && step < 3 * images.size(); ++step) {
+    size_t i = random() % images.size(), j = random() % images.size();
+    if (i != j)
+      images[i] ^= images[j];
+  }
+  std::shuffle(images.begin(), images.end(), random);
+  bases[tile::kLane].assign(images.begin(), images.begin() + 5);
+  bases[tile::kReg].assign(images.begin() + 5, images.end());
+  return tile::LinearLayout(layout.shape(), bases);
+}
+
+TEST(Shape, ConvertLayoutInsideAWarp) {
+  std::mt19937 random(16);
+  TileRunner runner;
+  int withoutBarrier = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::vector<std::vector<int64_t>> shapes = {
+        {8, 32}, {16, 48}, {1, 128}, {4, 4}, {12, 16}, {16, 16}, {2, 8, 24}};
+    std::vector<int64_t> shape = shapes[random() % shapes.size()];
+    unsigned warpBits = random() % 2;
+    auto from = randomLayout(random, shape, warpBits, trial % 4 == 0);
+    auto to = rearranged(random, from, trial % 3 == 0);
+    const char *elements[] = {"f32", "bf16", "i8", "i32"};
+    const char *element = elements[trial % 4];
+    size_t size = trial % 4 == 1 ? 2 : trial % 4 == 2 ? 1 : 4;
+    std::string view = "memref<", indices;
+    size_t count = 1;
+    for (int64_t extent : shape) {
+      view += std::to_string(extent) + "x";
+      indices += indices.empty() ? "%c0" : ", %c0";
+      count *= extent;
+    }
+    view += std::string(element) + ">";
+    std::string text =
+        llvm::formatv(R"(
+      tile.kernel @convert(%x: {0}, %y: {0}) attributes {{num_warps = {1}} {{
+        %c0 = arith.constant 0 : i32
+        %v = tile.load %x[{4}] : {0} -> {2}
+        %w = tile.convert_layout %v : {2} -> {3}
+        tile.store %w, %y[{4}] : {3}, {0}
+        tile.return
+      })",
+                      view, 1 << warpBits, tensorText(runner, from, element),
+                      tensorText(runner, to, element), indices);
+    std::vector<uint8_t> x(count * size);
+    for (uint8_t &byte : x)
+      byte = static_cast<uint8_t>(random());
+    Arguments arguments(runner.device());
+    arguments.buffer(x);
+    uint8_t *y = arguments.buffer(std::vector<uint8_t>(x.size()));
+    ASSERT_EQ(runner.run(text, arguments), "");
+    withoutBarrier += runner.ptx().find("bar.sync") == std::string::npos;
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(y[i], x[i]) << i << "\n" << text;
+  }
+  // Shuffles and selects serve nearly all of them.
+  EXPECT_GT(withoutBarrier, 45);
+}
+
+TEST(Shape, ConvertLayoutOfPredicates) {
+  std::mt19937 random(17);
+  TileRunner runner;
+  for (int trial = 0; trial < 8; ++trial) {
+    auto from = randomLayout(random, {8, 48}, 1, false);
+    auto to = trial % 2 ? rearranged(random, from, true)
+                        : randomLayout(random, {8, 48}, 1, true);
+    std::string text = llvm::formatv(
+        R"(
+      tile.kernel @predicates(%x: memref<8x48xi32>, %y: memref<8x48xi32>) attributes {{num_warps = 2} {{
+        %c0 = arith.constant 0 : i32
+        %v = tile.load %x[%c0, %c0] : memref<8x48xi32> -> {0}
+        %limit = arith.constant dense<50> : {0}
+        %p = arith.cmpi slt, %v, %limit : {0}
+        %q = tile.convert_layout %p : {1} -> {2}
+        %one = arith.constant dense<1> : {3}
+        %two = arith.constant dense<2> : {3}
+        %s = arith.select %q, %one, %two : {2}, {3}
+        tile.store %s, %y[%c0, %c0] : {3}, memref<8x48xi32>
+        tile.return
+      })",
+        tensorText(runner, from, "i32"), tensorText(runner, from, "i1"),
+        tensorText(runner, to, "i1"), tensorText(runner, to, "i32"));
+    std::vector<int32_t> x(8 * 48);
+    for (int32_t &value : x)
+      value = static_cast<int32_t>(random() % 100);
+    Arguments arguments(runner.device());
+    arguments.buffer(x);
+    int32_t *y = arguments.buffer(std::vector<int32_t>(x.size()));
+    ASSERT_EQ(runner.run(text, arguments), "");
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(y[i], x[i] < 50 ? 1 : 2) << i << "\n" << text;
   }
 }
 
