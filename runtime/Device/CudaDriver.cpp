@@ -16,11 +16,16 @@ struct Cuda {
 #undef X
   /// cuFuncGetParamInfo, from driver 12.4 on.
   int (*functionParam)(void *, size_t, size_t *, size_t *) = nullptr;
-  int ordinal = 0;
-  bool retained = false;
+  int device = 0;
+  void *context = nullptr;
   std::string name, error, log;
 
-  static Cuda &of(void *self) { return *static_cast<Cuda *>(self); }
+  /// The driver's state, its context current on the calling thread.
+  static Cuda &of(void *self) {
+    Cuda &cuda = *static_cast<Cuda *>(self);
+    cuda.contextSetCurrent(cuda.context);
+    return cuda;
+  }
   ~Cuda();
   Status load();
   Status openDevice(int ordinal);
@@ -28,8 +33,8 @@ struct Cuda {
 };
 
 Cuda::~Cuda() {
-  if (retained)
-    contextRelease(ordinal);
+  if (context)
+    contextRelease(device);
   if (library)
     ::dlclose(library);
 }
@@ -56,7 +61,7 @@ Status Cuda::load() {
     if (!function && !missing)
       missing = symbol;
   };
-#define X(name, symbol, parameters) resolve(name, symbol);
+#define X(name, symbol, parameters) resolve(name, #symbol);
   K2RT_CUDA_FUNCTIONS(X)
 #undef X
   if (missing)
@@ -75,10 +80,8 @@ Status Cuda::openDevice(int wanted) {
                      : Status::input(std::string("--device=cuda: ") + what +
                                      ": " + explain(code));
   };
-  ordinal = wanted;
-  int count = 0, device = 0, major = 0, minor = 0;
+  int count = 0, major = 0, minor = 0;
   char text[256] = "";
-  void *context = nullptr;
   if (Status s = check(init(0), "cuInit"); s.failed())
     return s;
   if (Status s = check(deviceCount(&count), "cuDeviceGetCount"); s.failed())
@@ -90,17 +93,17 @@ Status Cuda::openDevice(int wanted) {
                          std::to_string(wanted));
   if (Status s = check(deviceGet(&device, wanted), "cuDeviceGet"); s.failed())
     return s;
-  ordinal = device;
   deviceName(text, sizeof(text), device);
   deviceAttribute(&major, kDeviceComputeMajor, device);
   deviceAttribute(&minor, kDeviceComputeMinor, device);
   name = std::string(text) + " (compute capability " + std::to_string(major) +
          "." + std::to_string(minor) + ")";
   if (Status s = check(contextRetain(&context, device), "no context");
-      s.failed())
+      s.failed()) {
+    context = nullptr;
     return s;
-  retained = true;
-  return check(contextSetCurrent(context), "cuCtxSetCurrent");
+  }
+  return Status();
 }
 
 // --- memory

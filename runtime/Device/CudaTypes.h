@@ -12,15 +12,13 @@
 
 namespace k2rt::cuda {
 
-enum : int {
-  kJitErrorLogBuffer = 5,
-  kJitErrorLogBufferSize = 6,
-  kFuncMaxDynamicSharedBytes = 8,
-  kDeviceComputeMajor = 75,
-  kDeviceComputeMinor = 76,
-  kLaunchClusterDimension = 4,
-  kLaunchProgrammaticSerialization = 6,
-};
+inline constexpr int kJitErrorLogBuffer = 5;
+inline constexpr int kJitErrorLogBufferSize = 6;
+inline constexpr int kFuncMaxDynamicSharedBytes = 8;
+inline constexpr int kDeviceComputeMajor = 75;
+inline constexpr int kDeviceComputeMinor = 76;
+inline constexpr int kLaunchClusterDimension = 4;
+inline constexpr int kLaunchProgrammaticSerialization = 6;
 
 struct LaunchAttribute {
   int id;
@@ -41,53 +39,52 @@ struct LaunchConfigEx {
   uint32_t attributeCount;
 };
 
-// name of the function, its symbol in the library, its parameters
+// our name of a function, its symbol in the library, its parameters
 #define K2RT_CUDA_FUNCTIONS(X)                                                 \
-  X(init, "cuInit", (unsigned))                                                \
-  X(driverVersion, "cuDriverGetVersion", (int *))                              \
-  X(deviceCount, "cuDeviceGetCount", (int *))                                  \
-  X(deviceGet, "cuDeviceGet", (int *, int))                                    \
-  X(deviceName, "cuDeviceGetName", (char *, int, int))                         \
-  X(deviceAttribute, "cuDeviceGetAttribute", (int *, int, int))                \
-  X(contextRetain, "cuDevicePrimaryCtxRetain", (void **, int))                 \
-  X(contextRelease, "cuDevicePrimaryCtxRelease_v2", (int))                     \
-  X(contextSetCurrent, "cuCtxSetCurrent", (void *))                            \
-  X(contextSynchronize, "cuCtxSynchronize", ())                                \
-  X(errorName, "cuGetErrorName", (int, const char **))                         \
-  X(errorText, "cuGetErrorString", (int, const char **))                       \
-  X(memAlloc, "cuMemAlloc_v2", (uint64_t *, size_t))                           \
-  X(memFree, "cuMemFree_v2", (uint64_t))                                       \
-  X(memGetInfo, "cuMemGetInfo_v2", (size_t *, size_t *))                       \
-  X(copyHtoD, "cuMemcpyHtoD_v2", (uint64_t, const void *, size_t))             \
-  X(copyDtoH, "cuMemcpyDtoH_v2", (void *, uint64_t, size_t))                   \
-  X(copyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                     \
+  X(init, cuInit, (unsigned))                                                  \
+  X(driverVersion, cuDriverGetVersion, (int *))                                \
+  X(deviceCount, cuDeviceGetCount, (int *))                                    \
+  X(deviceGet, cuDeviceGet, (int *, int))                                      \
+  X(deviceName, cuDeviceGetName, (char *, int, int))                           \
+  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, int))                  \
+  X(contextRetain, cuDevicePrimaryCtxRetain, (void **, int))                   \
+  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (int))                       \
+  X(contextSetCurrent, cuCtxSetCurrent, (void *))                              \
+  X(contextSynchronize, cuCtxSynchronize, ())                                  \
+  X(errorName, cuGetErrorName, (int, const char **))                           \
+  X(errorText, cuGetErrorString, (int, const char **))                         \
+  X(memAlloc, cuMemAlloc_v2, (uint64_t *, size_t))                             \
+  X(memFree, cuMemFree_v2, (uint64_t))                                         \
+  X(memGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                         \
+  X(copyHtoD, cuMemcpyHtoD_v2, (uint64_t, const void *, size_t))               \
+  X(copyDtoH, cuMemcpyDtoH_v2, (void *, uint64_t, size_t))                     \
+  X(copyHtoDAsync, cuMemcpyHtoDAsync_v2,                                       \
     (uint64_t, const void *, size_t, void *))                                  \
-  X(copyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void *, uint64_t, size_t, void *)) \
-  X(copyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                     \
-    (uint64_t, uint64_t, size_t, void *))                                      \
-  X(memsetAsync, "cuMemsetD8Async", (uint64_t, unsigned char, size_t, void *)) \
-  X(moduleLoad, "cuModuleLoadDataEx",                                          \
+  X(copyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))   \
+  X(copyDtoDAsync, cuMemcpyDtoDAsync_v2, (uint64_t, uint64_t, size_t, void *)) \
+  X(memsetAsync, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))   \
+  X(moduleLoad, cuModuleLoadDataEx,                                            \
     (void **, const void *, unsigned, int *, void **))                         \
-  X(moduleUnload, "cuModuleUnload", (void *))                                  \
-  X(moduleFunction, "cuModuleGetFunction", (void **, void *, const char *))    \
-  X(functionSet, "cuFuncSetAttribute", (void *, int, int))                     \
-  X(launch, "cuLaunchKernelEx",                                                \
+  X(moduleUnload, cuModuleUnload, (void *))                                    \
+  X(moduleFunction, cuModuleGetFunction, (void **, void *, const char *))      \
+  X(functionSet, cuFuncSetAttribute, (void *, int, int))                       \
+  X(launch, cuLaunchKernelEx,                                                  \
     (const LaunchConfigEx *, void *, void **, void **))                        \
-  X(streamCreate, "cuStreamCreate", (void **, unsigned))                       \
-  X(streamDestroy, "cuStreamDestroy_v2", (void *))                             \
-  X(streamSynchronize, "cuStreamSynchronize", (void *))                        \
-  X(streamBeginCapture, "cuStreamBeginCapture_v2", (void *, int))              \
-  X(streamEndCapture, "cuStreamEndCapture", (void *, void **))                 \
-  X(eventCreate, "cuEventCreate", (void **, unsigned))                         \
-  X(eventDestroy, "cuEventDestroy_v2", (void *))                               \
-  X(eventRecord, "cuEventRecord", (void *, void *))                            \
-  X(eventSynchronize, "cuEventSynchronize", (void *))                          \
-  X(eventElapsed, "cuEventElapsedTime", (float *, void *, void *))             \
-  X(graphInstantiate, "cuGraphInstantiateWithFlags",                           \
+  X(streamCreate, cuStreamCreate, (void **, unsigned))                         \
+  X(streamDestroy, cuStreamDestroy_v2, (void *))                               \
+  X(streamSynchronize, cuStreamSynchronize, (void *))                          \
+  X(streamBeginCapture, cuStreamBeginCapture_v2, (void *, int))                \
+  X(streamEndCapture, cuStreamEndCapture, (void *, void **))                   \
+  X(eventCreate, cuEventCreate, (void **, unsigned))                           \
+  X(eventDestroy, cuEventDestroy_v2, (void *))                                 \
+  X(eventRecord, cuEventRecord, (void *, void *))                              \
+  X(eventSynchronize, cuEventSynchronize, (void *))                            \
+  X(eventElapsed, cuEventElapsedTime, (float *, void *, void *))               \
+  X(graphInstantiate, cuGraphInstantiateWithFlags,                             \
     (void **, void *, unsigned long long))                                     \
-  X(graphLaunch, "cuGraphLaunch", (void *, void *))                            \
-  X(graphExecDestroy, "cuGraphExecDestroy", (void *))                          \
-  X(graphDestroy, "cuGraphDestroy", (void *))
+  X(graphLaunch, cuGraphLaunch, (void *, void *))                              \
+  X(graphExecDestroy, cuGraphExecDestroy, (void *))                            \
+  X(graphDestroy, cuGraphDestroy, (void *))
 
 } // namespace k2rt::cuda
 

@@ -60,7 +60,11 @@ Expected<Kernels> Kernels::load(const Artifact &artifact,
                          code.ptxPath));
     Expected<FunctionHandle> function = kernels.loadOne(info, code);
     if (!function)
-      return function.status().within("kernel '" + info.name + "'");
+      return Status::input(fmt::format(
+          "kernel '{}': {}{}", info.name, function.status().message(),
+          device.takesTextOnly()
+              ? ""
+              : " (the artifact is for " + artifact.manifest().target + ")"));
     kernels.functions_[index] = *function;
   }
   return kernels;
