@@ -67,7 +67,6 @@ void ManifestReader::readLaunch(const JsonNode &node, Command &command) {
   node.keys({"op", "kernel", "grid", "args"}, {"programmatic"});
   if (!node.ok())
     return;
-  command.op = CommandOp::Launch;
   command.target = kernels_.find(node["kernel"]);
   std::vector<JsonNode> grid = node["grid"].elements(3);
   for (size_t i = 0; i < grid.size(); ++i)
@@ -88,14 +87,16 @@ void ManifestReader::readLaunch(const JsonNode &node, Command &command) {
 
 Command ManifestReader::readCommand(const JsonNode &node) {
   Command command;
-  switch (node["op"].choice({"launch", "layers", "when", "worklist", "copy",
-                             "zero", "require", "trace"})) {
-  case 0:
+  // The names are in the order of CommandOp.
+  command.op = static_cast<CommandOp>(
+      node["op"].choice({"launch", "layers", "when", "worklist", "copy", "zero",
+                         "require", "trace"}));
+  switch (command.op) {
+  case CommandOp::Launch:
     readLaunch(node, command);
     break;
-  case 1:
+  case CommandOp::Layers:
     node.keys({"op", "from", "to", "block", "commands"});
-    command.op = CommandOp::Layers;
     if (inLayers_)
       node.fail("no layers inside layers", "one");
     if (!node.ok())
@@ -108,9 +109,8 @@ Command ManifestReader::readCommand(const JsonNode &node) {
     command.commands = readCommands(node["commands"]);
     inLayers_ = false;
     break;
-  case 2:
+  case CommandOp::When:
     node.keys({"op", "condition", "commands"}, {"else"});
-    command.op = CommandOp::When;
     if (!node.ok())
       break;
     command.expr = expr(node["condition"]);
@@ -118,31 +118,26 @@ Command ManifestReader::readCommand(const JsonNode &node) {
     if (node.has("else"))
       command.otherwise = readCommands(node["else"]);
     break;
-  case 3:
+  case CommandOp::MakeWorklist:
     node.keys({"op", "name"});
-    command.op = CommandOp::MakeWorklist;
     command.target = worklists_.find(node["name"]);
     break;
-  case 4:
+  case CommandOp::Copy:
     node.keys({"op", "from", "to"});
-    command.op = CommandOp::Copy;
     command.target = buffers_.find(node["from"]);
     command.target2 = buffers_.find(node["to"]);
     break;
-  case 5:
+  case CommandOp::Zero:
     node.keys({"op", "buffer"});
-    command.op = CommandOp::Zero;
     command.target = buffers_.find(node["buffer"]);
     break;
-  case 6:
+  case CommandOp::Require:
     node.keys({"op", "layer", "ids"});
-    command.op = CommandOp::Require;
     command.target = buffers_.find(node["ids"]);
     command.expr = expr(node["layer"]);
     break;
-  case 7:
+  case CommandOp::Trace:
     node.keys({"op", "name", "layer", "buffer"});
-    command.op = CommandOp::Trace;
     node["name"].choice({"x", "router.ids", "router.weights"});
     command.name = node["name"].string();
     command.target = buffers_.find(node["buffer"]);

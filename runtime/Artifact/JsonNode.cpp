@@ -10,7 +10,7 @@ using nlohmann::json;
 
 namespace {
 const json kNothing;
-}
+} // namespace
 
 JsonDocument JsonDocument::parse(const std::string &text, std::string file) {
   JsonDocument document;

@@ -3,6 +3,7 @@
 
 #include "runtime/Checkpoint/MappedFile.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
@@ -45,14 +46,15 @@ readIndex(const std::string &path) {
   std::map<std::string, std::vector<std::string>> files;
   for (const auto &[tensor, file] : index["weight_map"].items()) {
     if (!file.is_string())
-      return Status::input(path + ": expected the file of '" + tensor +
-                           "' to be a string, but got " + file.type_name());
+      return Status::input(fmt::format(
+          "{}: expected the file of '{}' to be a string, but got {}", path,
+          tensor, file.type_name()));
     std::string name = file.get<std::string>();
     if (name.empty() || name.find('/') != std::string::npos || name == "." ||
         name == "..")
-      return Status::input(path + ": expected '" + tensor +
-                           "' to be in a file of the folder, but got '" + name +
-                           "'");
+      return Status::input(fmt::format(
+          "{}: expected '{}' to be in a file of the folder, but got '{}'", path,
+          tensor, name));
     files[name].push_back(tensor);
   }
   return files;

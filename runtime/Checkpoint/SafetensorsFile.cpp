@@ -53,7 +53,7 @@ void copyIntegers(const TensorView &tensor, std::vector<int64_t> &out) {
   for (size_t i = 0; i < out.size(); ++i) {
     T value;
     std::memcpy(&value, tensor.bytes.data() + i * sizeof(T), sizeof(T));
-    out[i] = value;
+    out[i] = static_cast<int64_t>(value);
   }
 }
 } // namespace

@@ -146,7 +146,10 @@ int moduleLoadData(void *self, ModuleHandle *out, const char *image, size_t,
   // The driver tells cubin and PTX apart by itself.
   cuda.log.assign(8192, '\0');
   int options[] = {kJitErrorLogBuffer, kJitErrorLogBufferSize};
-  void *values[] = {cuda.log.data(), reinterpret_cast<void *>(cuda.log.size())};
+  // The driver takes a number in place of a pointer here.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  void *size = reinterpret_cast<void *>(cuda.log.size());
+  void *values[] = {cuda.log.data(), size};
   int code = cuda.moduleLoad(out, image, 2, options, values);
   cuda.log.resize(cuda.log.find('\0') == std::string::npos
                       ? cuda.log.size()

@@ -11,6 +11,8 @@
 #include "tools/k2-run/RunStats.h"
 
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <fmt/format.h>
 
 using namespace k2rt;
@@ -135,12 +137,20 @@ Status run(const Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
-  Expected<std::optional<Options>> options = parseOptions(argc, argv);
-  Status status = options ? Status() : options.status();
-  if (options && *options)
-    status = run(**options);
-  if (status.ok())
-    return 0;
-  fmt::print(stderr, "k2-run: error: {}\n", status.message());
-  return static_cast<int>(status.code());
+  try {
+    Expected<std::optional<Options>> options = parseOptions(argc, argv);
+    Status status = options ? Status() : options.status();
+    if (options && *options)
+      status = run(**options);
+    if (status.ok())
+      return 0;
+    fmt::print(stderr, "k2-run: error: {}\n", status.message());
+    return static_cast<int>(status.code());
+  } catch (const std::exception &error) {
+    // Memory of the host that is not there, for instance.
+    std::fputs("k2-run: error: ", stderr);
+    std::fputs(error.what(), stderr);
+    std::fputs("\n", stderr);
+    return 1;
+  }
 }
