@@ -104,9 +104,6 @@ struct AttentionModel
     auto op = cast<MlaAttentionAbsorbedOp>(operation);
     TileEmitter e(op.getLoc(), builder);
     ArrayRef<int64_t> tile = context.getTileShape();
-    if (tile[2] != kPageRows)
-      return op.emitOpError("expected a tile of one page of keys (")
-             << kPageRows << "), but got " << tile[2];
     int64_t heads = op.getHeads();
     AttentionStep s;
     s.rows = tile[0];

@@ -57,6 +57,8 @@ LogicalResult convertKernel(k2::KernelOp kernel, OpBuilder &builder) {
   if (!root || !kernel.getConfigAttr())
     return kernel.emitOpError(
         "expected a kernel with an op and a config (k2-choose-kernel-configs)");
+  if (failed(verifyConfig(kernel, root)))
+    return failure();
   Location loc = kernel.getLoc();
   auto target = tile::KernelOp::create(builder, loc, kernel.getName(),
                                        TypeRange(), warpsOf(kernel, root));

@@ -7,6 +7,9 @@
 
 namespace k2c {
 
+/// Whether the emitters can follow the kernel's config.
+llvm::LogicalResult verifyConfig(k2::KernelOp kernel, mlir::Operation *root);
+
 // Frames: where the CTA's tile lies, for the roots that share it.
 
 /// One row per CTA, the whole row in one tile.
