@@ -1,6 +1,7 @@
 """lit configuration of k2c: tools come from build/bin, FileCheck and lit from LLVM's folder.
 
-Features: `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `jsonschema`, `numpy` (%python has that package).
+Features: `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `clang-nvptx` (a clang
+with that target, %clang_nvptx), `jsonschema`, `numpy` (%python has that package).
 Substitutions: %golden is the folder with golden cases that is in the tree, %python the interpreter of scripts/bootstrap.sh's environment if
 there is one, else the one that runs lit.
 """
@@ -42,6 +43,12 @@ if config.k2c_has_compiler:
     config.available_features.add("compiler")
 else:
     config.excludes += ["Dialect", "Transforms", "Conversion", "Target", "Import", "Execution", "Reference"]
+# A clang that can make PTX of C: another compiler's PTX for the simulator.
+clang = shutil.which("clang-22") or shutil.which("clang")
+if clang and "nvptx64" in subprocess.run([clang, "--print-targets"], capture_output=True, text=True).stdout:
+    config.available_features.add("clang-nvptx")
+    config.substitutions.append(("%clang_nvptx", clang))
+
 if os.environ.get("K2C_GOLDEN"):
     config.available_features.add("golden-folder")
 if os.environ.get("K2C_PTXAS") or shutil.which("ptxas", path=config.environment["PATH"]):
