@@ -23,6 +23,10 @@ static SmallVector<unsigned> columnPairs(const tile::LinearLayout &b) {
   return bits;
 }
 
+/// k-steps whose reads of shared memory the assembler may move up. Without a limit it starts so many that it runs out of registers; a
+/// warp barrier, which it does not move reads across, costs an issue slot.
+constexpr size_t kWindow = 8;
+
 namespace {
 
 struct DotPattern : TilePattern<tile::DotOp> {
@@ -49,7 +53,11 @@ struct DotPattern : TilePattern<tile::DotOp> {
     SmallVector<Value> sum = toRegisters(b, adaptor.getC());
     Type f32 = b.getF32Type();
     auto result = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
-    for (const tile::MmaPlan::Step &step : plan->steps) {
+    bool reads = fusedRead(state, op.getA()) || fusedRead(state, op.getB());
+    size_t perK = plan->steps.size() / std::max<size_t>(1, layoutOf(op.getA()).shape()[1] / 16);
+    for (auto [number, step] : llvm::enumerate(plan->steps)) {
+      if (reads && number % (kWindow * perK) == 0)
+        NVVM::SyncWarpOp::create(b, i32(b, -1));
       SmallVector<Value> a, w, c;
       for (unsigned i = 0; i < 8; i += 2)
         a.push_back(operandA->pair(step.a[i], step.a[i + 1]));

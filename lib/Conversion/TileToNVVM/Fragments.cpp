@@ -175,7 +175,8 @@ std::unique_ptr<Fragments> k2c::tile_to_nvvm::sharedFragments(ImplicitLocOpBuild
         bases[in].push_back({0, c[0]});
     layout = tile::LinearLayout({1, layout.shape()[0]}, bases);
   }
-  Value base = stagePointer(b, load, type, buffer, stage);
+  // Two dots that read one operand read it twice: held in between, its fragments would fill the registers.
+  Value base = hidden(b, stagePointer(b, load, type, buffer, stage));
   Type element = registerType(type.getElementType());
   if (auto plan = tile::ldmatrixPlan(layout, box->map, std::vector<unsigned>(matrixBits.begin(), matrixBits.end())))
     return std::make_unique<ByMatrices>(b, layout, *box, base, element, numWarps, *plan);

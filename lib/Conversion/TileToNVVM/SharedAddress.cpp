@@ -42,8 +42,7 @@ std::optional<SharedBox> k2c::tile_to_nvvm::sharedBox(BufferType buffer, ArrayRe
   return box;
 }
 
-/// An empty assembly statement that seems to change the pointer.
-static Value hide(ImplicitLocOpBuilder &b, Value pointer) {
+Value k2c::tile_to_nvvm::hidden(ImplicitLocOpBuilder &b, Value pointer) {
   return LLVM::InlineAsmOp::create(b, pointer.getType(), pointer, /*asm_string=*/"", /*constraints=*/"=l,0", /*has_side_effects=*/true,
                                    /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getResult(0);
@@ -57,7 +56,7 @@ static bool isLoopInvariant(Operation *op, Value value) {
 
 Value k2c::tile_to_nvvm::stagePointer(ImplicitLocOpBuilder &b, Operation *op, BufferType buffer, Value base, Value stage) {
   if (isLoopInvariant(op, stage))
-    base = hide(b, base);
+    base = hidden(b, base);
   int64_t bytes = llvm::product_of(buffer.getTileShape()) * elementBytes(buffer);
   if (auto layout = dyn_cast_or_null<SharedAttr>(buffer.getLayout()))
     bytes = llvm::alignTo(bytes, swizzleAlignment(layout.getSwizzle()));

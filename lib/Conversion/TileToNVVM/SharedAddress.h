@@ -19,6 +19,9 @@ std::optional<SharedBox> sharedBox(tile::BufferType buffer, llvm::ArrayRef<int64
 /// code motion, which would keep one register per address where an immediate offset does.
 mlir::Value stagePointer(mlir::ImplicitLocOpBuilder &b, mlir::Operation *op, tile::BufferType buffer, mlir::Value base, mlir::Value stage);
 
+/// The pointer behind an empty assembly statement: LLVM neither moves nor merges what is read through it.
+mlir::Value hidden(mlir::ImplicitLocOpBuilder &b, mlir::Value pointer);
+
 /// Pointers of one thread: base + (thread part ^ constant) + constant. Constants that meet no bit of the thread's part become immediate offsets.
 class SharedAddresses {
 public:

@@ -50,6 +50,9 @@ private:
     };
     each([&](DotOp dot) { accumulators.insert(classes.find(dot.getC())); });
     each([&](DotOp dot) {
+      DotRole &own = roles[classes.find(dot.getC())];
+      own.widensA |= dot.getA().getDefiningOp<ConvertOp>() != nullptr;
+      own.widensB |= dot.getB().getDefiningOp<ConvertOp>() != nullptr;
       unsigned operand = classes.find(dot.getA());
       if (!accumulators.contains(operand))
         return;

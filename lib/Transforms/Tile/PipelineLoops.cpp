@@ -64,16 +64,48 @@ static void replaceUses(const StagedLoad &load, Value buffer, Value stage) {
   }
 }
 
-/// Copies and waits where the load stands.
-static void stageInPlace(const StagedLoad &load, Value buffer) {
+/// Copies and waits where the load stands; returns the wait.
+static WaitGroupOp stageInPlace(const StagedLoad &load, Value buffer) {
   ImplicitLocOpBuilder b(load.op->getLoc(), load.op);
   Value zero = constant(b, 0);
   IRMapping none;
   copyTo(b, load, buffer, zero, none);
   CommitGroupOp::create(b);
-  WaitGroupOp::create(b, 0);
+  auto wait = WaitGroupOp::create(b, 0);
   replaceUses(load, buffer, zero);
   load.op->erase();
+  return wait;
+}
+
+static bool readsShared(Operation *op) {
+  return op->walk([](LoadSharedOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// Whether a later wait completes the same groups before anything is read: it
+/// leaves at most as many groups pending as were closed in between.
+static bool isCovered(WaitGroupOp wait) {
+  unsigned closed = 0;
+  for (Operation *op = wait->getNextNode(); op;) {
+    if (auto later = dyn_cast<WaitGroupOp>(op))
+      return later.getPending() <= closed;
+    if (isa<CommitGroupOp>(op))
+      ++closed;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      // A loop that is not entered reads nothing either; what follows it must
+      // not rely on its waits.
+      op = &loop.getBody()->front();
+      for (Operation *after = loop->getNextNode(); after;
+           after = after->getNextNode())
+        if (readsShared(after))
+          return false;
+      continue;
+    }
+    if (readsShared(op))
+      return false;
+    op = op->getNextNode();
+  }
+  return false;
 }
 
 namespace {
@@ -216,14 +248,19 @@ struct PipelineLoops
       return AllocSharedOp::create(b, load.op->getLoc(), load.bufferType(n))
           .getResult();
     };
+    SmallVector<WaitGroupOp> waits;
     for (const StagedLoad &load : inPlace)
-      stageInPlace(load, allocate(load, 1));
+      waits.push_back(stageInPlace(load, allocate(load, 1)));
     for (auto &[op, loads] : loops) {
       SmallVector<Value> buffers;
       for (const StagedLoad &load : loads)
         buffers.push_back(allocate(load, stages));
       Pipeline(cast<scf::ForOp>(op), loads, buffers, stages).build();
     }
+    // Copies that start one after the other are waited for together.
+    for (WaitGroupOp wait : waits)
+      if (isCovered(wait))
+        wait.erase();
   }
 };
 } // namespace

@@ -18,9 +18,11 @@ std::vector<WarpBit> k2c::tile::chooseWarpGrid(int64_t m, int64_t n,
   } else if (!role.isFed) {
     // Fragment traffic of a warp grows with the sum of its tile's sides; two
     // column atoms let one ldmatrix bring both.
+    // An element that is widened costs about four that are not.
     auto cost = [&](unsigned r, unsigned c) {
-      int64_t warpN = n >> c;
-      return (m >> r) + warpN + (warpN < 16 ? m : 0);
+      int64_t warpM = m >> r, warpN = n >> c;
+      return warpM * (role.widensA ? 4 : 1) + warpN * (role.widensB ? 4 : 1) +
+             (warpN < 16 ? m : 0);
     };
     std::optional<int64_t> best;
     for (unsigned r = 0; r <= std::min(bits, rowRoom); ++r) {

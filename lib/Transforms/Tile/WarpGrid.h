@@ -12,6 +12,9 @@ struct DotRole {
   bool feedsOperand = false;
   /// Its A operand is the result of such a dot: rows are split alike.
   bool isFed = false;
+  /// An operand is widened from 8 bits on its way to the fragments: every warp
+  /// that shares it repeats that work.
+  bool widensA = false, widensB = false;
 };
 
 /// One entry per warp bit. Alone, a dot is split so that a warp's fragments are
