@@ -28,6 +28,14 @@ namespace k2c {
 class K2TileContext;
 } // namespace k2c
 
+namespace k2c::k2 {
+/// Whether only the first dimension may be dynamic.
+inline bool hasStaticColumns(mlir::RankedTensorType type) {
+  return type.getRank() > 0 && llvm::none_of(type.getShape().drop_front(),
+                                             mlir::ShapedType::isDynamic);
+}
+} // namespace k2c::k2
+
 #include "dialects/K2/K2Dialect.h.inc"
 #include "dialects/K2/K2Enums.h.inc"
 #define GET_ATTRDEF_CLASSES

@@ -16,7 +16,7 @@ def K2_LinearOp : K2_ComputeOp<"linear"> {
     ```
   }];
   let arguments = (ins K2_Activation:$input, K2_Matrix:$weight);
-  let results = (outs RankedTensorOf<[BF16, F32]>:$result);
+  let results = (outs K2_Rows<[BF16, F32], "bf16 or f32">:$result);
   let assemblyFormat = "$input `,` $weight attr-dict `:` type($input) `,` type($weight) `->` type($result)";
 }
 

@@ -17,9 +17,9 @@ def K2_RouterOp : K2_ComputeOp<"router"> {
         : (tensor<?x384xf32>, tensor<384xf32>) -> (tensor<?x8xi32>, tensor<?x8xf32>)
     ```
   }];
-  let arguments = (ins RankedTensorOf<[F32]>:$logits, Optional<RankedTensorOf<[F32]>>:$bias, I64Attr:$top_k, I64Attr:$n_group,
+  let arguments = (ins K2_F32Rows:$logits, Optional<K2_F32Rows>:$bias, I64Attr:$top_k, I64Attr:$n_group,
                        I64Attr:$topk_group, K2_ScoringAttr:$scoring, BoolAttr:$normalize, F64Attr:$scaling);
-  let results = (outs K2_Ids:$ids, RankedTensorOf<[F32]>:$weights);
+  let results = (outs K2_Ids:$ids, K2_F32Rows:$weights);
   let assemblyFormat = "$logits (`,` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
 
@@ -79,7 +79,7 @@ def K2_CombineOp : K2_Op<"combine", [Pure, DeclareOpInterfaceMethods<K2CostInter
     %routed = k2.combine %rows, %weights, %routing : tensor<?x7168xbf16>, tensor<?x8xf32>, !k2.routing<384, 8> -> tensor<?x7168xbf16>
     ```
   }];
-  let arguments = (ins K2_Activation:$rows, RankedTensorOf<[F32]>:$weights, K2_RoutingType:$routing);
+  let arguments = (ins K2_Activation:$rows, K2_F32Rows:$weights, K2_RoutingType:$routing);
   let results = (outs K2_Activation:$result);
   let assemblyFormat = "$rows `,` $weights `,` $routing attr-dict `:` type($rows) `,` type($weights) `,` qualified(type($routing)) `->` type($result)";
   let hasVerifier = 1;

@@ -15,7 +15,7 @@ def K2_RmsNormOp : K2_ComputeOp<"rms_norm", [AllTypesMatch<["input", "result"]>]
     %y = k2.rms_norm %x, %w eps 1.0e-06 weight_type bf16 : tensor<?x7168xbf16>, tensor<7168xf32>
     ```
   }];
-  let arguments = (ins K2_Activation:$input, RankedTensorOf<[F32]>:$weight, F64Attr:$eps, TypeAttr:$weight_type);
+  let arguments = (ins K2_Activation:$input, K2_F32Rows:$weight, F64Attr:$eps, TypeAttr:$weight_type);
   let results = (outs K2_Activation:$result);
   let assemblyFormat = "$input `,` $weight `eps` $eps `weight_type` $weight_type attr-dict `:` type($input) `,` type($weight)";
 }

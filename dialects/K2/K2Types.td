@@ -57,9 +57,16 @@ def K2_RoutingType : K2_Type<"Routing", "routing"> {
   let genVerifyDecl = 1;
 }
 
-def K2_Activation : RankedTensorOf<[BF16]>;
-def K2_Matrix : AnyTypeOf<[RankedTensorOf<[BF16, F32]>, K2_QuantizedType], "a bf16 or f32 tensor or a quantized matrix">;
-def K2_RopeTable : RankedTensorOf<[F32]>;
-def K2_Ids : RankedTensorOf<[I32]>;
+// Only the number of tokens or rows, the first dimension, may be open.
+class K2_Rows<list<Type> elements, string what> : Type<
+    And<[RankedTensorOf<elements>.predicate,
+         CPred<"::k2c::k2::hasStaticColumns(::llvm::cast<::mlir::RankedTensorType>($_self))">]>,
+    what # " tensor whose dimensions but the first are static", "::mlir::RankedTensorType">;
+
+def K2_Activation : K2_Rows<[BF16], "bf16">;
+def K2_F32Rows : K2_Rows<[F32], "f32">;
+def K2_Ids : K2_Rows<[I32], "i32">;
+def K2_Matrix : AnyTypeOf<[K2_Rows<[BF16, F32], "bf16 or f32">, K2_QuantizedType], "a bf16 or f32 tensor or a quantized matrix">;
+def K2_RopeTable : K2_Rows<[F32], "f32">;
 
 #endif // DIALECTS_K2_K2TYPES_TD

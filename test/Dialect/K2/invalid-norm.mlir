@@ -126,3 +126,11 @@ func.func @embed_c3(%i: tensor<3xi32>, %t: tensor<512x256xbf16>) {
   %0 = k2.embed %i, %t : tensor<3xi32>, tensor<512x256xbf16> -> tensor<4x256xbf16>
   return
 }
+
+// -----
+
+func.func @open_columns(%x: tensor<?x?xbf16>) {
+  // expected-error @below {{must be bf16 tensor whose dimensions but the first are static, but got 'tensor<?x?xbf16>'}}
+  %0 = k2.residual_add %x, %x : tensor<?x?xbf16>
+  return
+}
