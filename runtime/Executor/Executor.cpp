@@ -237,6 +237,7 @@ Expected<HostArray> Executor::read(const std::string &buffer) const {
 
 Expected<std::vector<TracePoint>> Executor::tracePoints() const {
   std::vector<TracePoint> points;
+  std::set<std::pair<std::string, int64_t>> seen;
   Symbols symbols = manifest().model.constants;
   Status status;
   auto collectTraces = [&](auto &self,
@@ -246,7 +247,7 @@ Expected<std::vector<TracePoint>> Executor::tracePoints() const {
         Expected<int64_t> layer = command.expr.evaluate(symbols);
         if (!layer)
           status = layer.status();
-        else
+        else if (seen.emplace(command.name, *layer).second)
           points.push_back({command.name, *layer, command.target});
       }
       for (int64_t l = command.from;

@@ -69,7 +69,7 @@ public:
   /// by lifetime, so that they may be gone.)
   Expected<HostArray> read(const std::string &buffer) const;
 
-  /// All trace points of the entry, in order.
+  /// All trace points of the entry, in order, each once.
   Expected<std::vector<TracePoint>> tracePoints() const;
 
   const Manifest &manifest() const { return artifact_->manifest(); }

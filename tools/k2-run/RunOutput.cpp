@@ -30,8 +30,9 @@ Status RunOutput::declare(const std::string &name, const Manifest &manifest,
     return Status::input("buffer '" + info.name +
                          "': expected [T, width] to be an output");
   bool integer = info.dtype == ElementType::I32;
+  widths_[name] = *width;
   if (integer)
-    idWidths_[name] = *width;
+    ids_.insert(name);
   return writer_.declare(name, integer ? DType::I32 : DType::F32,
                          {input_->rows, input_->columns, *width});
 }
@@ -39,9 +40,9 @@ Status RunOutput::declare(const std::string &name, const Manifest &manifest,
 Status RunOutput::begin() {
   if (!input_->padded())
     return Status();
-  for (const auto &[name, width] : idWidths_) {
-    std::vector<int32_t> none(input_->real.size() * static_cast<size_t>(width),
-                              -1);
+  for (const std::string &name : ids_) {
+    std::vector<int32_t> none(
+        input_->real.size() * static_cast<size_t>(widths_[name]), -1);
     if (Status s = writer_.write(name, 0, std::as_bytes(std::span(none)));
         s.failed())
       return s;
@@ -57,9 +58,12 @@ Status RunOutput::write(const std::string &name, const HostArray &value,
     wide = value.floats();
     bytes = std::as_bytes(std::span(wide));
   }
-  if (places.empty())
-    return Status();
-  size_t row = bytes.size() / places.size();
+  size_t row = static_cast<size_t>(widths_[name]) * 4;
+  if (bytes.size() != row * places.size())
+    return Status::input("buffer of '" + name + "': expected [" +
+                         std::to_string(places.size()) + ", " +
+                         std::to_string(widths_[name]) + "], but got " +
+                         shapeString(value.shape));
   // Tokens that are neighbours in the step and in the output go together.
   for (size_t first = 0; first < places.size();) {
     size_t end = first + 1;

@@ -6,6 +6,9 @@
 #include "runtime/Executor/Executor.h"
 #include "tools/k2-run/RunInput.h"
 
+#include <map>
+#include <set>
+
 namespace k2run {
 
 /// OUT: tensors [B, T, width], written token by token as steps give them, so
@@ -35,7 +38,8 @@ private:
 
   k2rt::SafetensorsWriter writer_;
   const RunInput *input_;
-  std::map<std::string, int64_t> idWidths_; ///< of integer tensors
+  std::map<std::string, int64_t> widths_;
+  std::set<std::string> ids_; ///< the integer tensors
 };
 
 } // namespace k2run

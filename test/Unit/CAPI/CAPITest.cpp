@@ -78,6 +78,14 @@ TEST_F(CAPITest, OpensBindsStepsAndReads) {
               HasSubstr("sequence 0: expected at most 2 tokens"));
   EXPECT_EQ(k2rt_read(model_, "x", x.data(), 6), K2RT_OK)
       << "a refused step leaves the results of the one before";
+
+  // A new cache begins anew.
+  int64_t room = 1;
+  ASSERT_EQ(k2rt_open_cache(model_, &room, 1), K2RT_OK);
+  EXPECT_EQ(k2rt_read(model_, "x", x.data(), 6), K2RT_INPUT);
+  input.num_sequences = 1;
+  ASSERT_EQ(k2rt_step(model_, &input), K2RT_OK) << k2rt_last_error();
+  EXPECT_EQ(k2rt_read(model_, "x", x.data(), 6), K2RT_OK);
 }
 
 TEST_F(CAPITest, TheStackTakesX0) {

@@ -43,7 +43,11 @@ protected:
     EXPECT_TRUE(writer->commit().ok());
     auto checkpoint = Checkpoint::open(dir_.str());
     EXPECT_TRUE(checkpoint);
-    auto weights = Weights::load(manifest_, {0}, *checkpoint, device_, stats_);
+    progress_.clear();
+    auto weights = Weights::load(manifest_, {0}, *checkpoint, device_, stats_,
+                                 [&](uint64_t done, uint64_t total) {
+                                   progress_.emplace_back(done, total);
+                                 });
     if (!weights)
       return weights.status().message();
     weights_ = std::move(*weights);
@@ -73,6 +77,7 @@ protected:
   Device device_{fake_.table()};
   LoadStats stats_;
   std::optional<Weights> weights_;
+  std::vector<std::pair<uint64_t, uint64_t>> progress_;
 };
 
 TEST_F(WeightsTest, RowsAreCopiedAsTheyAre) {
@@ -110,6 +115,8 @@ TEST_F(WeightsTest, ExpertsFollowEachOther) {
   p.per = Per::Expert;
   p.parts = {{"e.{expert}", 1, 0, 2}};
   ASSERT_EQ(load(), "");
+  EXPECT_THAT(progress_, ElementsAre(std::pair(4u, 12u), std::pair(8u, 12u),
+                                     std::pair(12u, 12u)));
   EXPECT_THAT(pool<uint16_t>(0, 12),
               ElementsAre(0, 7, 0, 0, 10, 7, 0, 0, 20, 7, 0, 0));
 }
