@@ -81,8 +81,7 @@ AsyncCopies::Copy copyOf(Warp &w, const Op &op, unsigned lane, uint64_t source,
 bool copyWhole(Warp &w, const Op &op, uint32_t mask, const uint64_t *sources,
                const uint64_t *targets, const uint32_t *sizes) {
   Cta &cta = *w.cta;
-  const Allocation *a = w.lastAllocation;
-  if (op.count != 16 || !a)
+  if (op.count != 16)
     return false;
   constexpr uint64_t none = ~uint64_t(0);
   uint64_t bits = 0, least = none, most = 0, leastTarget = none, mostTarget = 0;
@@ -97,9 +96,16 @@ bool copyWhole(Warp &w, const Op &op, uint32_t mask, const uint64_t *sources,
     mostTarget = std::max(mostTarget, runs ? targets[l] : uint64_t(0));
   }
   if (odd || bits % 16 || leastTarget < sharedBegin ||
-      mostTarget > cta.sharedEnd - 16 ||
-      (least <= most && (!a->contains(least, 16) || !a->contains(most, 16))))
+      mostTarget > cta.sharedEnd - 16)
     return false;
+  if (least <= most) {
+    const Allocation *a = w.lastAllocation;
+    if (!a || !a->contains(least, 16))
+      a = cta.launch.arena->find(least, 16);
+    if (!a || !a->live || !a->contains(most, 16))
+      return false;
+    w.lastAllocation = a;
+  }
   auto *written = reinterpret_cast<uint16_t *>(cta.initialised.data());
   forLanes(mask, [&](unsigned l) {
     uint64_t offset = targets[l] - sharedBegin;

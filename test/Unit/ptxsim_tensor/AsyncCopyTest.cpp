@@ -83,6 +83,21 @@ TEST(AsyncCopy, SizesAndZeroFill) {
   }
 }
 
+TEST(AsyncCopy, LanesOfOneInstructionMayDiffer) {
+  // Lanes read 0 or 16 bytes by turns, over bytes that were something else.
+  std::string text = std::string(zeroFirst) +
+                     "and.b32 %r3, %r0, 1;\nshl.b32 %r3, %r3, 4;\n"
+                     "cp.async.cg.shared.global [%r1], [%d1], 16, %r3;\n" +
+                     waitAll + storeOut;
+  for (bool lazy : {false, true}) {
+    Result r = run(text, lazy);
+    ASSERT_EQ(r.error, "");
+    for (unsigned i = 0; i < 512; ++i)
+      ASSERT_EQ(r.out[i], i / 16 % 2 ? uint8_t(i * 7 + 1) : 0) << i;
+    EXPECT_EQ(r.counters.globalLoadBytes, 16u * 16);
+  }
+}
+
 TEST(AsyncCopy, IgnoreSource) {
   Result r = run(std::string("setp.lt.u32 %p1, %r0, 8;\n"
                              "cp.async.cg.shared.global [%r1], [%d1], 16, "
