@@ -73,9 +73,10 @@ static void markInlineAssemblyConvergent(llvm::Module &module) {
         call->setConvergent();
 }
 
-/// Accesses are as wide as the tile lowering made them: the load-store
+/// Accesses are as wide as the tile lowering made them. The load-store
 /// vectorizer would fill the gap after three elements with a fourth, which may
-/// lie outside the view.
+/// lie outside the view; its counterpart, which splits vector loads, is left
+/// out below.
 static void forbidWiderAccesses(llvm::Module &module) {
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
@@ -88,7 +89,13 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](llvm::StringRef pass, llvm::Any) {
+        return pass != "VectorCombinePass";
+      });
+  llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(),
+                            std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
