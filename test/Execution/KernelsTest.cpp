@@ -217,6 +217,21 @@ TEST_F(Kernels, OddSizes) {
         {{2, 11}, {65, 3}});
 }
 
+// Rows of all heads are no multiple of 16 bytes: 3 * (20 + 6), 3 * 36.
+TEST_F(Kernels, PaddedRowsOfHeads) {
+  check(with({{"hidden_size", 100},
+              {"q_lora_rank", 50},
+              {"kv_lora_rank", 36},
+              {"qk_nope_head_dim", 20},
+              {"qk_rope_head_dim", 6},
+              {"v_head_dim", 18},
+              {"num_attention_heads", 3},
+              {"num_key_value_heads", 3},
+              {"intermediate_size", 34},
+              {"moe_intermediate_size", 10}}),
+        {{2, 70}, {65, 3}, {0, 1}});
+}
+
 TEST_F(Kernels, NoQueryLatents) {
   check(with({{"q_lora_rank", nullptr}, {"n_shared_experts", 2}}), {{0, 24}});
 }

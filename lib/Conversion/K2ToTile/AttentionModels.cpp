@@ -21,6 +21,15 @@ struct AttentionStep {
   double scale;
   Value queryLatent, query, pages, latentPages, blockTable;
   Value firstRow, rowEnd, column, tableStart;
+  /// Heads that one row of the work list counts, and the CTA's head if it is
+  /// only one.
+  int64_t rowsPerToken;
+  Value head;
+
+  SmallVector<Value> at(Value column) const {
+    return head ? SmallVector<Value>{head, firstRow, column}
+                : SmallVector<Value>{firstRow, column};
+  }
   /// Per row: the last key it may see. [rows, 1]
   Value lastKey;
   /// Keys that some row of the tile may see.
@@ -38,8 +47,8 @@ Value emitScores(TileEmitter &e, const AttentionStep &s, Value page,
   auto latentBody = [&](OpBuilder &builder, Location loc, Value column,
                         ValueRange sums) {
     TileEmitter e(loc, builder);
-    Value q = e.load(s.queryLatent, {s.firstRow, column}, {s.rows, kScoreStep},
-                     s.rowEnd);
+    Value q =
+        e.load(s.queryLatent, s.at(column), {s.rows, kScoreStep}, s.rowEnd);
     Value k = e.load(s.latentPages, {page, zero, column},
                      {kPageRows, kScoreStep}, keyEnd);
     Value sum = e.dot(q, k, sums[0], /*transposed=*/true);
@@ -49,8 +58,8 @@ Value emitScores(TileEmitter &e, const AttentionStep &s, Value page,
                                  e.f32(shape, 0), latentBody);
   // The mma's summed dim is 16 wide.
   int64_t ropeColumns = llvm::alignTo(s.rope, 16);
-  Value q = e.load(s.query, {s.firstRow, e.i32(s.nope)}, {s.rows, ropeColumns},
-                   s.rowEnd);
+  Value q =
+      e.load(s.query, s.at(e.i32(s.nope)), {s.rows, ropeColumns}, s.rowEnd);
   Value k = e.load(s.pages, {page, zero, e.i32(s.latents)},
                    {kPageRows, ropeColumns}, keyEnd);
   Value sum = e.dot(q, k, loop.getResult(0), /*transposed=*/true);
@@ -112,13 +121,18 @@ struct AttentionModel
     s.rope = op.getRope();
     s.nope = op.getNope();
     s.scale = op.getScale().convertToDouble();
-    if (failed(makeViews(op, e, context, s)))
-      return failure();
+    bool isEven = llvm::all_of(
+        ValueRange{op.getQueryLatent(), op.getQuery(), op.getResult()},
+        isDense);
+    s.rowsPerToken = isEven ? heads : 1;
+    if (!isEven)
+      s.head = e.ctaId(tile::GridDim::Z);
+    makeViews(op, e, context, s);
 
-    context.addWorklist("query_tiles", s.rows, heads);
+    context.addWorklist("query_tiles", s.rows, s.rowsPerToken);
     context.setGrid(context.expr("W_query_tiles"),
                     context.expr(llvm::divideCeil(s.latents, s.columns)),
-                    context.expr(1));
+                    context.expr(heads / s.rowsPerToken));
     Value items = context.getI32Array(
         "query_tiles",
         context.expr(plan::ExprKind::Mul, context.expr("W_query_tiles"),
@@ -135,11 +149,11 @@ struct AttentionModel
         context.expr(plan::ExprKind::Add, sequences, context.expr(1)));
     Value start = e.loadScalar(starts, sequence);
     Value end = e.loadScalar(starts, e.addi(sequence, e.i32(1)));
-    s.rowEnd =
-        e.mini(e.muli(end, e.i32(heads)), e.addi(s.firstRow, e.i32(s.rows)));
+    s.rowEnd = e.mini(e.muli(end, e.i32(s.rowsPerToken)),
+                      e.addi(s.firstRow, e.i32(s.rows)));
     Value past =
         e.loadScalar(context.getI32Array("past_len", sequences), sequence);
-    emitLastKeys(e, s, heads, e.subi(past, start));
+    emitLastKeys(e, s, e.subi(past, start));
     s.tableStart = e.muli(sequence, context.getScalar(pagesOf(context)));
 
     SmallVector<int64_t> column{s.rows, 1};
@@ -164,8 +178,8 @@ struct AttentionModel
     Value output =
         e.mulf(loop.getResult(0), e.broadcast(factor, {s.rows, s.columns}));
     Value result = context.getView(op.getResult(),
-                                   flatView(context, op.getResult(), heads));
-    e.store(e.toBf16(output), result, {s.firstRow, s.column}, s.rowEnd);
+                                   rowView(context, s, op.getResult(), heads));
+    e.store(e.toBf16(output), result, s.at(s.column), s.rowEnd);
     context.setStored(op.getResult());
     return success();
   }
@@ -179,11 +193,23 @@ private:
                         context.expr(kPageRows));
   }
 
-  /// [token * heads + head, column].
-  static ViewShape flatView(K2TileContext &context, Value value,
-                            int64_t heads) {
+  /// Whether the rows of all tokens follow each other without padding.
+  static bool isDense(Value value) {
+    return K2TileContext::baseOf(value) == value &&
+           K2TileContext::rowStrideOf(value) ==
+               cast<RankedTensorType>(value.getType()).getDimSize(1);
+  }
+
+  /// [token * heads + head, column], or [head, token, column].
+  static ViewShape rowView(K2TileContext &context, const AttentionStep &s,
+                           Value value, int64_t heads) {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t width = type.getDimSize(1) / heads;
+    if (s.head)
+      return {type.getElementType(),
+              {heads, ShapedType::kDynamic, width},
+              {width, K2TileContext::rowStrideOf(value), 1},
+              {context.tokens()}};
     return {type.getElementType(),
             {ShapedType::kDynamic, width},
             {width, 1},
@@ -191,21 +217,13 @@ private:
                           context.expr(heads))}};
   }
 
-  static LogicalResult makeViews(MlaAttentionAbsorbedOp op, TileEmitter &e,
-                                 K2TileContext &context, AttentionStep &s) {
+  static void makeViews(MlaAttentionAbsorbedOp op, TileEmitter &e,
+                        K2TileContext &context, AttentionStep &s) {
     int64_t heads = op.getHeads();
-    for (Value value : {op.getQueryLatent(), op.getQuery()}) {
-      auto type = cast<RankedTensorType>(value.getType());
-      if (K2TileContext::baseOf(value) != value ||
-          K2TileContext::rowStrideOf(value) != type.getDimSize(1))
-        return op.emitOpError("expected rows of a multiple of 16 bytes without "
-                              "padding, but got ")
-               << type;
-    }
     s.queryLatent = context.getView(
-        op.getQueryLatent(), flatView(context, op.getQueryLatent(), heads));
-    s.query =
-        context.getView(op.getQuery(), flatView(context, op.getQuery(), heads));
+        op.getQueryLatent(), rowView(context, s, op.getQueryLatent(), heads));
+    s.query = context.getView(op.getQuery(),
+                              rowView(context, s, op.getQuery(), heads));
     int64_t width = s.latents + s.rope;
     int64_t stride = plan::paddedRowStride(width, e.getBF16Type());
     auto pages = [&](int64_t columns) {
@@ -220,20 +238,18 @@ private:
     s.blockTable = context.getI32Array(
         "block_table",
         context.expr(plan::ExprKind::Mul, context.expr("B"), pagesOf(context)));
-    return success();
   }
 
   /// The last key that every row may see: its own position in the cache. Rows
   /// past the tile's end see what the last row sees.
-  static void emitLastKeys(TileEmitter &e, AttentionStep &s, int64_t heads,
-                           Value shift) {
+  static void emitLastKeys(TileEmitter &e, AttentionStep &s, Value shift) {
     SmallVector<int64_t> column{s.rows, 1};
     Value row = e.addi(e.iota(column, 0), e.splat(s.firstRow, column));
     Value lastRow = e.subi(s.rowEnd, e.i32(1));
-    Value token =
-        e.divi(e.mini(row, e.splat(lastRow, column)), e.i32(column, heads));
+    Value token = e.divi(e.mini(row, e.splat(lastRow, column)),
+                         e.i32(column, s.rowsPerToken));
     s.lastKey = e.addi(token, e.splat(shift, column));
-    Value lastToken = e.divi(lastRow, e.i32(heads));
+    Value lastToken = e.divi(lastRow, e.i32(s.rowsPerToken));
     s.keyCount = e.addi(e.addi(lastToken, shift), e.i32(1));
   }
 };

@@ -95,33 +95,6 @@ k2.model @m attributes {config = #config} {
     rope_theta = 5.0e+04 : f64, rope_multiplier = 1.0 : f64, inv_freq = [1.0, 5.000000e-01]>
 
 k2.model @m attributes {config = #config} {
-  k2.param @q per layer layers [0, 2] : tensor<138x128xbf16> parts [#k2.part<"q", rows = 138, at = 0>]
-  k2.block @dense(%x: tensor<?x128xbf16>, %cos: tensor<?x2xf32>, %sin: tensor<?x2xf32>, %batch: !k2.batch, %cache: !k2.cache<64, 4>) -> tensor<?x128xbf16> {
-    %q = k2.kernel "q" config <orientation = tokens_m, tile = [64, 64, 64], split = 1, decomposition = tiles, prologue = none> -> tensor<?x138xbf16> {
-      %w = k2.weight @q : tensor<138x128xbf16>
-      %0 = k2.linear %x, %w : tensor<?x128xbf16>, tensor<138x128xbf16> -> tensor<?x138xbf16>
-      k2.yield %0 : tensor<?x138xbf16>
-    }
-    %y = k2.kernel "a" config <orientation = tokens_m, tile = [64, 64, 64], split = 1, decomposition = work_list, prologue = none> -> tensor<?x128xbf16> {
-      // expected-error @below {{expected rows of a multiple of 16 bytes without padding, but got 'tensor<?x138xbf16>'}}
-      %0 = k2.mla_attention_absorbed %x, %q, %cache, %batch {heads = 2, nope = 65, rope = 4, scale = 0.125 : f64}
-          : (tensor<?x128xbf16>, tensor<?x138xbf16>, !k2.cache<64, 4>, !k2.batch) -> tensor<?x128xbf16>
-      k2.yield %0 : tensor<?x128xbf16>
-    }
-    k2.return %x : tensor<?x128xbf16>
-  }
-}
-
-// -----
-
-#config = #k2.config<model_type = "kimi_k2", hidden_size = 128, num_hidden_layers = 2, num_attention_heads = 2, q_lora_rank = 96,
-    kv_lora_rank = 64, qk_nope_head_dim = 64, qk_rope_head_dim = 4, v_head_dim = 64, intermediate_size = 208, moe_intermediate_size = 40,
-    n_routed_experts = 6, num_experts_per_tok = 3, n_shared_experts = 1, n_group = 1, topk_group = 1, scoring = sigmoid, selection_bias = true,
-    norm_topk_prob = true, routed_scaling_factor = 2.827 : f64, first_k_dense_replace = 1, moe_layer_freq = 1, vocab_size = 500,
-    max_position_embeddings = 4096, rms_norm_eps = 1.0e-06 : f64, latent_norm_eps = 1.0e-06 : f64, softmax_scale = 0.125 : f64,
-    rope_theta = 5.0e+04 : f64, rope_multiplier = 1.0 : f64, inv_freq = [1.0, 5.000000e-01]>
-
-k2.model @m attributes {config = #config} {
   k2.block @dense(%x: tensor<?x128xbf16>, %cos: tensor<?x2xf32>, %sin: tensor<?x2xf32>, %batch: !k2.batch, %cache: !k2.cache<64, 4>) -> tensor<?x128xbf16> {
     // expected-error @below {{expected a config with tokens on M, but got #k2.kernel_config<orientation = tokens_n}}
     %y = k2.kernel "a" config <orientation = tokens_n, tile = [1, 128], split = 1, decomposition = tiles, prologue = none> -> tensor<?x128xbf16> {
