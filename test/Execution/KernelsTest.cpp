@@ -367,4 +367,22 @@ TEST_F(Kernels, QuantizedPartialBlocks) {
         {{0, 18}});
 }
 
+// Heads start anywhere in a block of scales, and are longer than one.
+TEST_F(Kernels, QuantizedHeadsThatStraddleBlocks) {
+  check(with({{"kv_lora_rank", 72},
+              {"qk_nope_head_dim", 24},
+              {"v_head_dim", 20},
+              {"num_attention_heads", 7},
+              {"num_key_value_heads", 7},
+              {"quantization_config", quantized()}}),
+        {{0, 9}});
+  check(with({{"qk_nope_head_dim", 136},
+              {"qk_rope_head_dim", 8},
+              {"v_head_dim", 140},
+              {"num_attention_heads", 3},
+              {"num_key_value_heads", 3},
+              {"quantization_config", quantized()}}),
+        {{0, 3}});
+}
+
 } // namespace

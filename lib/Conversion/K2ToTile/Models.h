@@ -31,7 +31,8 @@ struct ProductWeight {
   /// A bf16 or e4m3 tile: [N, K] if transposed, else [K, N].
   LoadStep load;
   bool transposed = true;
-  /// The scale of the step's block, f32; null for a weight without.
+  /// The scale of the step's block: an f32, or a tile [1, N] of one for every
+  /// column; null for a weight without.
   LoadStep scale;
 };
 

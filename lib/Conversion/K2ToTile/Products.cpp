@@ -80,9 +80,12 @@ SmallVector<Value> k2c::emitProducts(TileEmitter &e, int64_t depth,
         b = tile::ConvertOp::create(e, type.clone(e.getBF16Type()), b);
       // A block's partial sum is scaled before it joins the others.
       Value product = e.dot(a, b, weight.scale ? zero : sum, weight.transposed);
-      if (weight.scale)
-        product =
-            e.addf(sum, e.mulf(product, e.splat(weight.scale(e, k), shape)));
+      if (weight.scale) {
+        Value scale = weight.scale(e, k);
+        scale = isa<FloatType>(scale.getType()) ? e.splat(scale, shape)
+                                                : e.broadcast(scale, shape);
+        product = e.addf(sum, e.mulf(product, scale));
+      }
       next.push_back(product);
     }
     scf::YieldOp::create(e, next);

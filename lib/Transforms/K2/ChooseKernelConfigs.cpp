@@ -29,15 +29,6 @@ int64_t columnsOf(Value value) {
 /// the tensor cores.
 int64_t stepOf(Type weight) { return isa<QuantizedType>(weight) ? 128 : 64; }
 
-/// The largest power of two from 8 to `limit` that divides all of `numbers`, or
-/// 8.
-int64_t alignedExtent(int64_t limit, ArrayRef<int64_t> numbers) {
-  int64_t divisor = limit;
-  for (int64_t number : numbers)
-    divisor = std::gcd(divisor, number);
-  return std::max<int64_t>(divisor, 8);
-}
-
 class Chooser {
 public:
   Chooser(int64_t tokens, int64_t multiprocessors)
@@ -131,21 +122,25 @@ private:
     return cast<K2CostInterface>(op).getOperandBytes(operand).evaluate(sizes);
   }
 
-  /// Rows of a head that never straddle a block of scales.
+  /// Rows of a head per step: as many as never straddle a block of scales, or a
+  /// whole block if these are too few.
   static int64_t absorbStep(AbsorbQueryOp op) {
     auto quantized = dyn_cast<QuantizedType>(op.getKvB().getType());
     if (!quantized)
       return 64;
-    int64_t head = op.getNope() + op.getValue();
-    return alignedExtent(quantized.getBlock()[0], {head});
+    int64_t block = quantized.getBlock()[0];
+    int64_t aligned = std::gcd<int64_t>(block, op.getNope() + op.getValue());
+    return aligned >= 32 ? aligned : block;
   }
 
+  /// Columns of a head's values per tile; a tile may end in a second block.
   static int64_t absorbColumns(AbsorbOutputOp op) {
     auto quantized = dyn_cast<QuantizedType>(op.getKvB().getType());
     if (!quantized)
       return 64;
-    int64_t nope = op.getNope(), value = op.getValue();
-    return alignedExtent(64, {quantized.getBlock()[0], nope, nope + value});
+    int64_t nope = op.getNope(), head = nope + op.getValue();
+    int64_t aligned = std::gcd<int64_t>(64, std::gcd(nope, head));
+    return aligned >= 32 ? aligned : 64;
   }
 
   /// Equal shares of at most 256 columns, each a multiple of 16.

@@ -51,12 +51,12 @@ k2.model @m attributes {config = #config} {
     rope_theta = 5.0e+04 : f64, rope_multiplier = 1.0 : f64, inv_freq = [1.0, 5.000000e-01]>
 
 k2.model @m attributes {config = #config} {
-  k2.param @w per layer layers [0, 2] : !k2.quantized<[256, 64], f8E4M3FN, block = [128, 128], scale = f32> parts [#k2.part<"w", rows = 256, at = 0>]
+  k2.param @w per layer layers [0, 2] : !k2.quantized<[240, 64], f8E4M3FN, block = [128, 128], scale = f32> parts [#k2.part<"w", rows = 240, at = 0>]
   k2.block @dense(%x: tensor<?x128xbf16>, %cos: tensor<?x2xf32>, %sin: tensor<?x2xf32>, %batch: !k2.batch, %cache: !k2.cache<64, 4>) -> tensor<?x128xbf16> {
-    %y = k2.kernel "a" config <orientation = tokens_m, tile = [64, 64, 8], split = 1, decomposition = tiles, prologue = none> -> tensor<?x128xbf16> {
-      %w = k2.weight @w : !k2.quantized<[256, 64], f8E4M3FN, block = [128, 128], scale = f32>
-      // expected-error @below {{expected rows of a head to start on a multiple of 16 within a block of 128 scaled rows, but got rows from 0 of every 128 in steps of 8}}
-      %0 = k2.absorb_query %x, %w {heads = 2, nope = 60, rope = 4, value = 68} : (tensor<?x128xbf16>, !k2.quantized<[256, 64], f8E4M3FN, block = [128, 128], scale = f32>) -> tensor<?x128xbf16>
+    %y = k2.kernel "a" config <orientation = tokens_m, tile = [64, 64, 64], split = 1, decomposition = tiles, prologue = none> -> tensor<?x128xbf16> {
+      %w = k2.weight @w : !k2.quantized<[240, 64], f8E4M3FN, block = [128, 128], scale = f32>
+      // expected-error @below {{expected steps of a block of 128 scaled rows where heads start inside of one, but got 64}}
+      %0 = k2.absorb_query %x, %w {heads = 2, nope = 60, rope = 4, value = 60} : (tensor<?x128xbf16>, !k2.quantized<[240, 64], f8E4M3FN, block = [128, 128], scale = f32>) -> tensor<?x128xbf16>
       k2.yield %0 : tensor<?x128xbf16>
     }
     k2.return %x : tensor<?x128xbf16>
