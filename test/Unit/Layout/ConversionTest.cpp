@@ -13,8 +13,10 @@ using namespace k2c::tile;
 using namespace k2c::tile::test;
 
 namespace {
-/// Runs the rounds of a plan for one warp and compares every destination register with the layout. Returns the number of shuffled words.
-unsigned execute(const LinearLayout &src, const LinearLayout &dst, const ConversionPlan &plan, unsigned warp) {
+/// Runs the rounds of a plan for one warp and compares every destination
+/// register with the layout. Returns the number of shuffled words.
+unsigned execute(const LinearLayout &src, const LinearLayout &dst,
+                 const ConversionPlan &plan, unsigned warp) {
   std::vector<uint64_t> d, s, h, r, p;
   for (const auto &c : plan.lanes) {
     d.push_back(c.sourceLane);
@@ -33,7 +35,8 @@ unsigned execute(const LinearLayout &src, const LinearLayout &dst, const Convers
     bool moves = false;
     for (unsigned lane = 0; lane < 32; ++lane) {
       uint64_t want = round ^ xorOf(h, lane);
-      uint64_t from = xorOf(d, lane) ^ xorOf(p, round), reg = xorOf(s, lane) ^ xorOf(r, round);
+      uint64_t from = xorOf(d, lane) ^ xorOf(p, round),
+               reg = xorOf(s, lane) ^ xorOf(r, round);
       // A lane sends one word per round.
       auto [it, fresh] = sent.insert({from, reg >> plan.packBits});
       EXPECT_EQ(it->second, reg >> plan.packBits);
@@ -41,7 +44,8 @@ unsigned execute(const LinearLayout &src, const LinearLayout &dst, const Convers
         EXPECT_EQ(from ^ lane, xorOf(p, round));
       moves |= from != lane;
       for (unsigned e = 0; e < plan.pack(); ++e) {
-        uint64_t value = src.linear(ConversionPlan::reorder(reg ^ e, plan.srcOrder), from, warp);
+        uint64_t value = src.linear(
+            ConversionPlan::reorder(reg ^ e, plan.srcOrder), from, warp);
         out[{ConversionPlan::reorder(want ^ e, plan.dstOrder), lane}] = value;
       }
     }
@@ -54,7 +58,8 @@ unsigned execute(const LinearLayout &src, const LinearLayout &dst, const Convers
 }
 
 LinearLayout randomLayout(std::mt19937 &random, unsigned regs, unsigned bits) {
-  // A random surjective map of `regs` + 5 bits onto `bits` coordinate bits, as in broadcast and permuted layouts.
+  // A random surjective map of `regs` + 5 bits onto `bits` coordinate bits, as
+  // in broadcast and permuted layouts.
   for (;;) {
     PackedBases b;
     for (unsigned i = 0; i < regs; ++i)
@@ -70,13 +75,19 @@ LinearLayout randomLayout(std::mt19937 &random, unsigned regs, unsigned bits) {
 
 TEST(Conversion, KnownPlansRun) {
   LinearLayout acc = mma16(MmaOperand::C, 16, 32);
-  LinearLayout wide({16, 32}, CoordBases{{{{0, 1}, {0, 2}, {0, 4}, {8, 0}}, {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}}, {}, {}}});
+  LinearLayout wide({16, 32},
+                    CoordBases{{{{0, 1}, {0, 2}, {0, 4}, {8, 0}},
+                                {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}},
+                                {},
+                                {}}});
   ConversionPlan plan = conversionPlan(acc, wide, 2);
   EXPECT_EQ(plan.kind, ConversionPlan::Bfly);
   EXPECT_EQ(execute(acc, wide, plan, 0), 6u);
   EXPECT_EQ(plan.shuffles, 6u);
   plan = conversionPlan(wgmmaAccumulator(64, 32), wgmmaOperandA(64, 32, 1), 1);
-  EXPECT_EQ(execute(wgmmaAccumulator(64, 32), wgmmaOperandA(64, 32, 1), plan, 3), plan.shuffles);
+  EXPECT_EQ(
+      execute(wgmmaAccumulator(64, 32), wgmmaOperandA(64, 32, 1), plan, 3),
+      plan.shuffles);
 }
 
 TEST(Conversion, RandomBijectionsRun) {
@@ -84,10 +95,12 @@ TEST(Conversion, RandomBijectionsRun) {
   unsigned executed = 0;
   for (int i = 0; i < 300; ++i) {
     unsigned regs = 1 + random() % 4;
-    LinearLayout a = randomLayout(random, regs, regs + 5), b = randomLayout(random, regs, regs + 5);
+    LinearLayout a = randomLayout(random, regs, regs + 5),
+                 b = randomLayout(random, regs, regs + 5);
     for (unsigned elem : {1u, 2u, 4u}) {
       ConversionPlan plan = conversionPlan(a, b, elem);
-      if (plan.kind == ConversionPlan::Shared || plan.kind == ConversionPlan::None)
+      if (plan.kind == ConversionPlan::Shared ||
+          plan.kind == ConversionPlan::None)
         continue;
       EXPECT_LE(execute(a, b, plan, 0), plan.words);
       ++executed;
@@ -101,9 +114,11 @@ TEST(Conversion, RandomBroadcastsRun) {
   unsigned executed = 0;
   for (int i = 0; i < 300; ++i) {
     unsigned regs = 1 + random() % 3, missing = 1 + random() % 3;
-    LinearLayout a = randomLayout(random, regs, regs + 5 - missing), b = randomLayout(random, regs, regs + 5 - missing);
+    LinearLayout a = randomLayout(random, regs, regs + 5 - missing),
+                 b = randomLayout(random, regs, regs + 5 - missing);
     ConversionPlan plan = conversionPlan(a, b, 4);
-    if (plan.kind == ConversionPlan::Shared || plan.kind == ConversionPlan::None)
+    if (plan.kind == ConversionPlan::Shared ||
+        plan.kind == ConversionPlan::None)
       continue;
     execute(a, b, plan, 0);
     ++executed;
@@ -125,5 +140,7 @@ TEST(Conversion, RenamingCoversOddRepeats) {
 }
 
 TEST(Conversion, WarpsThatExchangeGoThroughShared) {
-  EXPECT_EQ(conversionPlan(wgmmaAccumulator(64, 64), coalesced(64, 64, 2, 4), 2).kind, ConversionPlan::Shared);
+  EXPECT_EQ(
+      conversionPlan(wgmmaAccumulator(64, 64), coalesced(64, 64, 2, 4), 2).kind,
+      ConversionPlan::Shared);
 }

@@ -1,4 +1,5 @@
-// wgmma descriptors against the address of every element, by the ISA's canonical layouts.
+// wgmma descriptors against the address of every element, by the ISA's
+// canonical layouts.
 #include "test/Unit/Layout/Catalogue.h"
 
 #include <gtest/gtest.h>
@@ -7,13 +8,17 @@ using namespace k2c::tile;
 using namespace k2c::tile::test;
 
 namespace {
-/// What the tensor core reads for element (mn, k) of one instruction, from the 64 descriptor bits alone.
-uint64_t operandAddress(uint64_t word, WgmmaDescriptor::Major major, unsigned elem, uint64_t mn, uint64_t k) {
-  uint64_t start = (word & 0x3FFF) << 4, lbo = (word >> 16 & 0x3FFF) << 4, sbo = (word >> 32 & 0x3FFF) << 4;
+/// What the tensor core reads for element (mn, k) of one instruction, from the
+/// 64 descriptor bits alone.
+uint64_t operandAddress(uint64_t word, WgmmaDescriptor::Major major,
+                        unsigned elem, uint64_t mn, uint64_t k) {
+  uint64_t start = (word & 0x3FFF) << 4, lbo = (word >> 16 & 0x3FFF) << 4,
+           sbo = (word >> 32 & 0x3FFF) << 4;
   unsigned swizzle = (unsigned[]){0, 128, 64, 32}[word >> 62];
   uint64_t t = 16 / elem, w = swizzle ? swizzle / 16 : 1, a;
   if (major == WgmmaDescriptor::K)
-    a = mn % 8 * 16 * w + mn / 8 * sbo + k % t * elem + k / t * (swizzle ? 16 : lbo);
+    a = mn % 8 * 16 * w + mn / 8 * sbo + k % t * elem +
+        k / t * (swizzle ? 16 : lbo);
   else if (swizzle)
     a = mn % (t * w) * elem + mn / (t * w) * lbo + k % 8 * 16 * w + k / 8 * sbo;
   else
@@ -22,7 +27,8 @@ uint64_t operandAddress(uint64_t word, WgmmaDescriptor::Major major, unsigned el
 }
 
 /// Every element of every k-step and 64-row block.
-void whole(const SharedMap &s, WgmmaDescriptor::Major major, int64_t mn, int64_t k, int64_t block = 64) {
+void whole(const SharedMap &s, WgmmaDescriptor::Major major, int64_t mn,
+           int64_t k, int64_t block = 64) {
   auto d = wgmmaDescriptor(s, major);
   ASSERT_TRUE(d);
   bool kMajor = major == WgmmaDescriptor::K;
@@ -30,11 +36,13 @@ void whole(const SharedMap &s, WgmmaDescriptor::Major major, int64_t mn, int64_t
   for (uint64_t base : {0, 4096})
     for (int64_t st = 0; st < k / step; ++st)
       for (int64_t b = 0; b < mn; b += block) {
-        uint64_t off = swizzleBytes(kMajor ? s.offset(b, 0) : s.offset(0, b), s.swizzle());
+        uint64_t off =
+            swizzleBytes(kMajor ? s.offset(b, 0) : s.offset(0, b), s.swizzle());
         uint64_t word = d->encode(base) + d->kSteps[st] + (off >> 4);
         for (int64_t m = 0; m < std::min(block, mn); ++m)
           for (int64_t x = 0; x < step; ++x) {
-            uint64_t want = base + (kMajor ? s.offset(b + m, st * step + x) : s.offset(st * step + x, b + m));
+            uint64_t want = base + (kMajor ? s.offset(b + m, st * step + x)
+                                           : s.offset(st * step + x, b + m));
             ASSERT_EQ(operandAddress(word, major, s.elemBytes(), m, x), want);
           }
       }
@@ -49,7 +57,8 @@ TEST(Descriptor, KMajor) {
   for (int n : {8, 16, 24})
     whole(panels(n, 64, 2, 128), WgmmaDescriptor::K, n, 64, n);
   for (unsigned swizzle : {32u, 64u})
-    whole(panels(64, swizzle / 2, 2, swizzle), WgmmaDescriptor::K, 64, swizzle / 2);
+    whole(panels(64, swizzle / 2, 2, swizzle), WgmmaDescriptor::K, 64,
+          swizzle / 2);
   whole(panels(64, 64, 2, 0), WgmmaDescriptor::K, 64, 64);
 }
 
@@ -71,8 +80,12 @@ TEST(Descriptor, LatentPageInBothRoles) {
 
 TEST(Descriptor, Refusals) {
   std::string why;
-  EXPECT_FALSE(wgmmaDescriptor(panels(64, 64, 2, 0, 128), WgmmaDescriptor::K, &why));
-  EXPECT_EQ(why, "not a canonical K-major layout for swizzle 0: 8 rows are not 16 bytes apart");
-  EXPECT_FALSE(wgmmaDescriptor(panels(64, 64, 1, 64), WgmmaDescriptor::MN, &why));
-  EXPECT_EQ(why, "not a canonical MN-major layout for swizzle 64: only 16-bit types may be MN-major");
+  EXPECT_FALSE(
+      wgmmaDescriptor(panels(64, 64, 2, 0, 128), WgmmaDescriptor::K, &why));
+  EXPECT_EQ(why, "not a canonical K-major layout for swizzle 0: 8 rows are not "
+                 "16 bytes apart");
+  EXPECT_FALSE(
+      wgmmaDescriptor(panels(64, 64, 1, 64), WgmmaDescriptor::MN, &why));
+  EXPECT_EQ(why, "not a canonical MN-major layout for swizzle 64: only 16-bit "
+                 "types may be MN-major");
 }

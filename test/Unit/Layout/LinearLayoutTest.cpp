@@ -43,7 +43,9 @@ TEST(LinearLayout, RightInverseFindsTheCanonicalOwner) {
 }
 
 TEST(LinearLayout, EveryElementIsHeldOnceByNonRedundantThreads) {
-  for (const char *name : {"coalesced.1x576.e2.w1.v16", "gemm.A.128x64.warps2x4", "slice.rows_of.wgmma_acc.64x128", "wgmma_acc.128x192.1wg"}) {
+  for (const char *name :
+       {"coalesced.1x576.e2.w1.v16", "gemm.A.128x64.warps2x4",
+        "slice.rows_of.wgmma_acc.64x128", "wgmma_acc.128x192.1wg"}) {
     SCOPED_TRACE(name);
     const LinearLayout &l = layouts().at(name);
     std::set<Coord> seen;
@@ -83,7 +85,8 @@ TEST(LinearLayout, TransposeKeepsThreads) {
   const LinearLayout &l = layouts().at("coalesced.64x192.e2.w4.v16");
   LinearLayout t = l.transpose({1, 0});
   EXPECT_EQ(t.shape(), (std::vector<int64_t>{192, 64}));
-  auto registers = matchRegisters(t, l, [](const Coord &c) { return Coord{c[1], c[0]}; });
+  auto registers =
+      matchRegisters(t, l, [](const Coord &c) { return Coord{c[1], c[0]}; });
   ASSERT_TRUE(registers);
   for (unsigned r = 0; r < t.registersPerThread(); ++r) {
     Coord c = l.at((*registers)[r], 13, 3);
@@ -105,7 +108,8 @@ TEST(LinearLayout, ReshapeKeepsTheRowMajorIndex) {
 TEST(LinearLayout, SlicesThatMoveNothing) {
   // 24 + 8 + 1 repeats of 64: the fused row q_a | latent | rope.
   const LinearLayout &row = layouts().at("coalesced.4x2112.e2.w1.v16");
-  for (auto [first, count] : {std::pair(0, 1536), std::pair(1536, 512), std::pair(2048, 64)}) {
+  for (auto [first, count] :
+       {std::pair(0, 1536), std::pair(1536, 512), std::pair(2048, 64)}) {
     std::vector<unsigned> registers;
     auto part = row.sliceRange(1, first, count, &registers);
     ASSERT_TRUE(part);
@@ -117,7 +121,8 @@ TEST(LinearLayout, SlicesThatMoveNothing) {
       }
   }
   // Inside the 2-power part only register bits may be fixed.
-  LinearLayout acc = mma16(MmaOperand::C, 64, 128, {WarpBit::Row, WarpBit::Row});
+  LinearLayout acc =
+      mma16(MmaOperand::C, 64, 128, {WarpBit::Row, WarpBit::Row});
   EXPECT_TRUE(acc.sliceRange(1, 64, 64));
   EXPECT_TRUE(acc.sliceRange(1, 8, 8));
   EXPECT_FALSE(acc.sliceRange(1, 4, 4));   // lane bits
@@ -126,13 +131,17 @@ TEST(LinearLayout, SlicesThatMoveNothing) {
 }
 
 TEST(LinearLayout, SaysWhatIsMissing) {
-  LinearLayout l({64, 8}, CoordBases{{{{0, 1}, {8, 0}}, {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, {{32, 0}}, {}}});
+  LinearLayout l({64, 8}, CoordBases{{{{0, 1}, {8, 0}},
+                                      {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}},
+                                      {{32, 0}},
+                                      {}}});
   EXPECT_FALSE(l.isSurjective());
   EXPECT_EQ(l.whyNotSurjective(), "row bit 4 is nowhere");
 }
 
 TEST(LinearLayout, BroadcastKernelIncludesNonzeroDependencies) {
-  LinearLayout l({4}, CoordBases{{{{1}, {2}}, {{3}, {0}, {0}, {0}, {0}}, {}, {}}});
+  LinearLayout l({4},
+                 CoordBases{{{{1}, {2}}, {{3}, {0}, {0}, {0}, {0}}, {}, {}}});
   EXPECT_EQ(l.broadcast().front(), 0b111u);
   EXPECT_EQ(l.redundantLanes(), 31u);
 }

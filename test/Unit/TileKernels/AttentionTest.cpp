@@ -1,4 +1,5 @@
-// Absorbed attention over a paged latent cache as an abstract tile program, against softmax computed here in double.
+// Absorbed attention over a paged latent cache as an abstract tile program,
+// against softmax computed here in double.
 #include "test/Unit/TileKernels/TileKernel.h"
 
 #include <fmt/format.h>
@@ -7,7 +8,8 @@
 using namespace k2c::test;
 
 namespace {
-/// One CTA: 64 (token, head) rows of one sequence; keys in pages of 64; the latent tile is K and V.
+/// One CTA: 64 (token, head) rows of one sequence; keys in pages of 64; the
+/// latent tile is K and V.
 std::string attention(int C, int R, int N, int H, int warps) {
   return fmt::format(R"(
 tile.kernel @attention(%ql: memref<?x{C}xbf16>, %q: memref<?x{Q}xbf16>, %cache: memref<?x64x{L}xbf16>, %bt: memref<?x8xi32>, %tiles: memref<?x2xi32>,
@@ -94,8 +96,9 @@ tile.kernel @attention(%ql: memref<?x{C}xbf16>, %q: memref<?x{Q}xbf16>, %cache: 
   tile.store %ob, %out[%row0, %c0] bounds [%end] : tensor<64x{C}xbf16>, memref<?x{C}xbf16>
   tile.return
 }})",
-                     fmt::arg("C", C), fmt::arg("R", R), fmt::arg("N", N), fmt::arg("Q", N + R), fmt::arg("L", C + R), fmt::arg("H", H),
-                     fmt::arg("warps", warps));
+                     fmt::arg("C", C), fmt::arg("R", R), fmt::arg("N", N),
+                     fmt::arg("Q", N + R), fmt::arg("L", C + R),
+                     fmt::arg("H", H), fmt::arg("warps", warps));
 }
 
 struct Case {
@@ -109,18 +112,21 @@ TEST_P(Attention, RaggedBatchOverPages) {
   TileKernel kernel(attention(C, R, N, H, warps));
   ASSERT_FALSE(HasFatalFailure());
   const int L = C + R;
-  // Two sequences: a prompt in one go, and new tokens over a cached prefix that fills a page and a half.
+  // Two sequences: a prompt in one go, and new tokens over a cached prefix that
+  // fills a page and a half.
   std::vector<int32_t> seq = {0, 70 / H, 70 / H + 5}, past = {0, 93};
   const int tokens = seq.back(), rows = tokens * H, pages = 7;
   Numbers numbers(C + warps);
-  auto ql = numbers.bf16(size_t(rows) * C), q = numbers.bf16(size_t(rows) * (N + R));
+  auto ql = numbers.bf16(size_t(rows) * C),
+       q = numbers.bf16(size_t(rows) * (N + R));
   // Slots that no token has written hold NaN.
   std::vector<uint16_t> cache(size_t(pages) * 64 * L, 0x7fc0);
   std::vector<int32_t> table = {3, 5, 0, 0, 0, 0, 0, 0, 6, 1, 4, 0, 0, 0, 0, 0};
   for (int s = 0; s < 2; ++s)
     for (int key = 0; key < past[s] + seq[s + 1] - seq[s]; ++key)
       for (int i = 0; i < L; ++i)
-        cache[(size_t(table[s * 8 + key / 64]) * 64 + key % 64) * L + i] = toBf16(numbers.value());
+        cache[(size_t(table[s * 8 + key / 64]) * 64 + key % 64) * L + i] =
+            toBf16(numbers.value());
   std::vector<int32_t> tiles;
   for (int s = 0; s < 2; ++s)
     for (int row = seq[s] * H; row < seq[s + 1] * H; row += 64)
@@ -149,13 +155,17 @@ TEST_P(Attention, RaggedBatchOverPages) {
     int s = row >= seq[1] * H, keys = past[s] + row / H - seq[s] + 1;
     std::vector<double> p(keys), o(C, 0);
     double most = -1e30, sum = 0;
-    auto latent = [&](int key, int i) { return double(fromBf16(cache[(size_t(table[s * 8 + key / 64]) * 64 + key % 64) * L + i])); };
+    auto latent = [&](int key, int i) {
+      return double(fromBf16(
+          cache[(size_t(table[s * 8 + key / 64]) * 64 + key % 64) * L + i]));
+    };
     for (int key = 0; key < keys; ++key) {
       double score = 0;
       for (int i = 0; i < C; ++i)
         score += fromBf16(ql[size_t(row) * C + i]) * latent(key, i);
       for (int i = 0; i < R; ++i)
-        score += fromBf16(q[size_t(row) * (N + R) + N + i]) * latent(key, C + i);
+        score +=
+            fromBf16(q[size_t(row) * (N + R) + N + i]) * latent(key, C + i);
       p[key] = score * 0.0625;
       most = std::max(most, p[key]);
     }
@@ -172,9 +182,73 @@ TEST_P(Attention, RaggedBatchOverPages) {
   }
   // P and the output are rounded to bf16: 2^-9 each.
   EXPECT_LT(std::sqrt(error / size), 4e-3);
-  EXPECT_EQ(kernel.counters.sharedWavefronts, kernel.counters.sharedIdealWavefronts) << "bank conflicts";
+  EXPECT_EQ(kernel.counters.sharedWavefronts,
+            kernel.counters.sharedIdealWavefronts)
+      << "bank conflicts";
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Attention,
-                         testing::Values(Case{64, 16, 32, 4, 4}, Case{128, 32, 32, 2, 8}, Case{512, 64, 128, 64, 8}),
-                         [](const testing::TestParamInfo<Case> &info) { return fmt::format("C{}R{}w{}", info.param.C, info.param.R, info.param.warps); });
+                         testing::Values(Case{64, 16, 32, 4, 4},
+                                         Case{128, 32, 32, 2, 8},
+                                         Case{512, 64, 128, 64, 8}),
+                         [](const testing::TestParamInfo<Case> &info) {
+                           return fmt::format("C{}R{}w{}", info.param.C,
+                                              info.param.R, info.param.warps);
+                         });
+
+// One latent tile of odd width in both roles: all its columns against x, then
+// its first C columns (a slice of the buffer) times the scores.
+class LatentTwice : public testing::TestWithParam<std::pair<int, int>> {};
+TEST_P(LatentTwice, SliceOfABuffer) {
+  auto [C, R] = GetParam();
+  const int L = C + R;
+  TileKernel kernel(fmt::format(R"(
+tile.kernel @twice(%x: memref<64x{L}xbf16>, %page: memref<64x{L}xbf16>, %y: memref<64x{C}xf32>) attributes {{num_warps = 8}} {{
+  %c0 = arith.constant 0 : i32
+  %zs = arith.constant dense<0.0> : tensor<64x64xf32>
+  %zo = arith.constant dense<0.0> : tensor<64x{C}xf32>
+  %a = tile.load %x[%c0, %c0] : memref<64x{L}xbf16> -> tensor<64x{L}xbf16>
+  %p = tile.load %page[%c0, %c0] : memref<64x{L}xbf16> -> tensor<64x{L}xbf16>
+  %s = tile.dot %a, %p, %zs {{b_transposed}} : tensor<64x{L}xbf16>, tensor<64x{L}xbf16>, tensor<64x64xf32>
+  %sb = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xbf16>
+  %v = tile.slice %p [0, 0] : tensor<64x{L}xbf16> -> tensor<64x{C}xbf16>
+  %o = tile.dot %sb, %v, %zo : tensor<64x64xbf16>, tensor<64x{C}xbf16>, tensor<64x{C}xf32>
+  tile.store %o, %y[%c0, %c0] : tensor<64x{C}xf32>, memref<64x{C}xf32>
+  tile.return
+}})",
+                                fmt::arg("L", L), fmt::arg("C", C)));
+  ASSERT_FALSE(HasFatalFailure());
+  Numbers numbers(L);
+  auto x = numbers.bf16(64 * L), page = numbers.bf16(64 * L);
+  kernel.in(x);
+  kernel.in(page);
+  uint64_t y = kernel.out(64 * C * 4);
+  ASSERT_EQ(kernel.run({1, 1, 1}), "");
+  for (int r = 0; r < 64; ++r) {
+    std::vector<double> scores(64);
+    for (int k = 0; k < 64; ++k) {
+      // Products of eighths: the f32 sum is exact, and so is its rounding here.
+      float sum = 0;
+      for (int i = 0; i < L; ++i)
+        sum += fromBf16(x[r * L + i]) * fromBf16(page[k * L + i]);
+      scores[k] = fromBf16(toBf16(sum));
+    }
+    for (int i = 0; i < C; ++i) {
+      double want = 0;
+      for (int k = 0; k < 64; ++k)
+        want += scores[k] * fromBf16(page[k * L + i]);
+      ASSERT_NEAR(kernel.data<float>(y)[r * C + i], want,
+                  1e-3 + std::fabs(want) * 1e-5)
+          << r << " " << i;
+    }
+  }
+  EXPECT_EQ(kernel.counters.sharedWavefronts,
+            kernel.counters.sharedIdealWavefronts)
+      << "bank conflicts";
+}
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, LatentTwice,
+    testing::Values(std::pair(64, 16), std::pair(128, 64), std::pair(512, 64)),
+    [](const testing::TestParamInfo<std::pair<int, int>> &info) {
+      return fmt::format("C{}R{}", info.param.first, info.param.second);
+    });

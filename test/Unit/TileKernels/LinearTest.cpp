@@ -1,4 +1,5 @@
-// Linear layers written as abstract tile programs: sizes with tails in M, N and K, against sums computed here in double.
+// Linear layers written as abstract tile programs: sizes with tails in M, N and
+// K, against sums computed here in double.
 #include "test/Unit/TileKernels/TileKernel.h"
 
 #include <fmt/format.h>
@@ -8,15 +9,21 @@ using namespace k2c::test;
 
 namespace {
 struct Shape {
-  int t, n, k, tileM = 64, tileN = 64, tileK = 64, warps = 4, stride = 0, stages = 0;
+  int t, n, k, tileM = 64, tileN = 64, tileK = 64, warps = 4, stride = 0,
+               stages = 0;
   int rowStride() const { return stride ? stride : (k + 7) / 8 * 8; }
 };
 
-std::string schedule(const Shape &s) { return s.stages ? fmt::format(", schedule = #tile.schedule<stages = {}>", s.stages) : ""; }
+std::string schedule(const Shape &s) {
+  return s.stages
+             ? fmt::format(", schedule = #tile.schedule<stages = {}>", s.stages)
+             : "";
+}
 
 /// y = x w^T, both stored with rows of `rowStride`.
 std::string linear(const Shape &s) {
-  return fmt::format(R"(
+  return fmt::format(
+      R"(
 tile.kernel @linear(%x: memref<?x{K}xbf16, strided<[{S}, 1]>>, %w: memref<{N}x{K}xbf16, strided<[{S}, 1]>>, %y: memref<?x{N}xbf16>)
     attributes {{num_warps = {warps}{schedule}}} {{
   %tx = tile.cta_id x
@@ -39,8 +46,9 @@ tile.kernel @linear(%x: memref<?x{K}xbf16, strided<[{S}, 1]>>, %w: memref<{N}x{K
   tile.store %r, %y[%m, %n] : tensor<{BM}x{BN}xbf16>, memref<?x{N}xbf16>
   tile.return
 }})",
-                     fmt::arg("K", s.k), fmt::arg("N", s.n), fmt::arg("S", s.rowStride()), fmt::arg("BM", s.tileM), fmt::arg("BN", s.tileN),
-                     fmt::arg("BK", s.tileK), fmt::arg("warps", s.warps), fmt::arg("schedule", schedule(s)));
+      fmt::arg("K", s.k), fmt::arg("N", s.n), fmt::arg("S", s.rowStride()),
+      fmt::arg("BM", s.tileM), fmt::arg("BN", s.tileN), fmt::arg("BK", s.tileK),
+      fmt::arg("warps", s.warps), fmt::arg("schedule", schedule(s)));
 }
 
 /// Rows of `k` values padded with NaN: padding must not reach a result.
@@ -52,9 +60,11 @@ std::vector<uint16_t> padded(Numbers &numbers, int rows, int k, int stride) {
   return out;
 }
 
-void expectClose(float got, double want, double scale, const std::string &where) {
+void expectClose(float got, double want, double scale,
+                 const std::string &where) {
   // One bf16 rounding and the order of f32 sums of values up to `scale`.
-  ASSERT_LE(std::fabs(got - want), std::fabs(want) / 128 + scale * 1e-5) << where << ": " << got << " instead of " << want;
+  ASSERT_LE(std::fabs(got - want), std::fabs(want) / 128 + scale * 1e-5)
+      << where << ": " << got << " instead of " << want;
 }
 
 int blocks(int n, int tile) { return (n + tile - 1) / tile; }
@@ -67,51 +77,66 @@ TEST_P(Linear, Bf16) {
   TileKernel kernel(linear(s));
   ASSERT_FALSE(HasFatalFailure());
   Numbers numbers(s.t + s.n + s.k);
-  auto x = padded(numbers, s.t, s.k, s.rowStride()), w = padded(numbers, s.n, s.k, s.rowStride());
+  auto x = padded(numbers, s.t, s.k, s.rowStride()),
+       w = padded(numbers, s.n, s.k, s.rowStride());
   kernel.in(x);
   kernel.i32(s.t);
   kernel.in(w);
   uint64_t y = kernel.out(size_t(s.t) * s.n * 2);
   kernel.i32(s.t);
-  ASSERT_EQ(kernel.run({uint32_t(blocks(s.n, s.tileN)), uint32_t(blocks(s.t, s.tileM)), 1}), "");
+  ASSERT_EQ(kernel.run({uint32_t(blocks(s.n, s.tileN)),
+                        uint32_t(blocks(s.t, s.tileM)), 1}),
+            "");
   for (int r = 0; r < s.t; ++r)
     for (int c = 0; c < s.n; ++c) {
       double want = 0;
       for (int k = 0; k < s.k; ++k)
-        want += double(fromBf16(x[size_t(r) * s.rowStride() + k])) * fromBf16(w[size_t(c) * s.rowStride() + k]);
-      expectClose(fromBf16(kernel.data<uint16_t>(y)[size_t(r) * s.n + c]), want, s.k, fmt::format("[{}, {}]", r, c));
+        want += double(fromBf16(x[size_t(r) * s.rowStride() + k])) *
+                fromBf16(w[size_t(c) * s.rowStride() + k]);
+      expectClose(fromBf16(kernel.data<uint16_t>(y)[size_t(r) * s.n + c]), want,
+                  s.k, fmt::format("[{}, {}]", r, c));
       if (HasFatalFailure())
         return;
     }
   int copies = s.tileM == 48 ? s.warps : 1;
-  EXPECT_EQ(kernel.counters.tensorFlops, 2ull * copies * blocks(s.t, s.tileM) * s.tileM * blocks(s.n, s.tileN) * s.tileN * blocks(s.k, s.tileK) * s.tileK);
+  EXPECT_EQ(kernel.counters.tensorFlops, 2ull * copies * blocks(s.t, s.tileM) *
+                                             s.tileM * blocks(s.n, s.tileN) *
+                                             s.tileN * blocks(s.k, s.tileK) *
+                                             s.tileK);
   if (s.stride == 0) {
     EXPECT_GT(count(kernel.ptx(), "ldmatrix"), 0u);
-    EXPECT_EQ(kernel.counters.sharedWavefronts, kernel.counters.sharedIdealWavefronts) << "bank conflicts";
+    EXPECT_EQ(kernel.counters.sharedWavefronts,
+              kernel.counters.sharedIdealWavefronts)
+        << "bank conflicts";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Linear,
-                         testing::Values(Shape{64, 64, 64},                       // one tile, one trip
-                                         Shape{64, 64, 256},                      // several trips
-                                         Shape{1, 64, 128},                       // one row
-                                         Shape{70, 72, 200},                      // tails in M, N and K
-                                         Shape{65, 130, 1000, 128, 64, 64, 4},    // tall tiles
-                                         Shape{33, 200, 192, 64, 128, 64, 8},     // wide tiles, 8 warps
-                                         Shape{20, 24, 96, 16, 8, 32, 1},         // one instruction wide
-                                         Shape{17, 50, 80, 32, 32, 16, 2},        // 32-byte rows
-                                         Shape{64, 192, 128, 64, 192, 64, 4},     // odd repeats in N
-                                         Shape{40, 40, 96, 48, 24, 96, 1},        // odd repeats everywhere
-                                         Shape{40, 40, 96, 48, 24, 96, 2},        // two warps that do the same
-                                         Shape{64, 64, 300, 64, 64, 64, 4, 300},  // 8-byte pieces
-                                         Shape{30, 30, 102, 32, 32, 32, 4, 102},  // 4-byte pieces
-                                         Shape{30, 30, 101, 32, 32, 32, 4, 101},  // no asynchronous copy
-                                         Shape{70, 72, 200, 64, 64, 64, 4, 0, 1}, // no overlap
-                                         Shape{70, 72, 200, 64, 64, 64, 4, 0, 2}, Shape{70, 72, 200, 64, 64, 64, 4, 0, 4}),
-                         [](const testing::TestParamInfo<Shape> &info) {
-                           const Shape &s = info.param;
-                           return fmt::format("T{}N{}K{}tile{}x{}x{}w{}s{}p{}", s.t, s.n, s.k, s.tileM, s.tileN, s.tileK, s.warps, s.stages, s.stride);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Linear,
+    testing::Values(
+        Shape{64, 64, 64},                       // one tile, one trip
+        Shape{64, 64, 256},                      // several trips
+        Shape{1, 64, 128},                       // one row
+        Shape{70, 72, 200},                      // tails in M, N and K
+        Shape{65, 130, 1000, 128, 64, 64, 4},    // tall tiles
+        Shape{33, 200, 192, 64, 128, 64, 8},     // wide tiles, 8 warps
+        Shape{20, 24, 96, 16, 8, 32, 1},         // one instruction wide
+        Shape{17, 50, 80, 32, 32, 16, 2},        // 32-byte rows
+        Shape{64, 192, 128, 64, 192, 64, 4},     // odd repeats in N
+        Shape{40, 40, 96, 48, 24, 96, 1},        // odd repeats everywhere
+        Shape{40, 40, 96, 48, 24, 96, 2},        // two warps that do the same
+        Shape{64, 64, 300, 64, 64, 64, 4, 300},  // 8-byte pieces
+        Shape{30, 30, 102, 32, 32, 32, 4, 102},  // 4-byte pieces
+        Shape{30, 30, 101, 32, 32, 32, 4, 101},  // no asynchronous copy
+        Shape{70, 72, 200, 64, 64, 64, 4, 0, 1}, // no overlap
+        Shape{70, 72, 200, 64, 64, 64, 4, 0, 2},
+        Shape{70, 72, 200, 64, 64, 64, 4, 0, 4}),
+    [](const testing::TestParamInfo<Shape> &info) {
+      const Shape &s = info.param;
+      return fmt::format("T{}N{}K{}tile{}x{}x{}w{}s{}p{}", s.t, s.n, s.k,
+                         s.tileM, s.tileN, s.tileK, s.warps, s.stages,
+                         s.stride);
+    });
 
 // e4m3 weights with 128x128 block scales on the partial sums.
 TEST(Weights8Bit, BlockScales) {
@@ -148,7 +173,8 @@ tile.kernel @w8(%x: memref<?x400xbf16>, %w: memref<200x400xf8E4M3FN>, %s: memref
   Numbers numbers(5);
   auto x = padded(numbers, t, k, stride);
   auto w = numbers.e4m3(size_t(n) * k);
-  std::vector<float> scales = {0.5f, 0.25f, 2.0f, 1.0f, 0.125f, 0.75f, 1.5f, 3.0f};
+  std::vector<float> scales = {0.5f,   0.25f, 2.0f, 1.0f,
+                               0.125f, 0.75f, 1.5f, 3.0f};
   kernel.in(x);
   kernel.i32(t);
   kernel.in(w);
@@ -160,17 +186,21 @@ tile.kernel @w8(%x: memref<?x400xbf16>, %w: memref<200x400xf8E4M3FN>, %s: memref
     for (int c = 0; c < n; ++c) {
       double want = 0, size = 0;
       for (int i = 0; i < k; ++i) {
-        double term = double(fromBf16(x[size_t(r) * stride + i])) * fromE4m3(w[size_t(c) * k + i]) * scales[c / 128 * 4 + i / 128];
+        double term = double(fromBf16(x[size_t(r) * stride + i])) *
+                      fromE4m3(w[size_t(c) * k + i]) *
+                      scales[c / 128 * 4 + i / 128];
         want += term;
         size += std::fabs(term);
       }
-      expectClose(fromBf16(kernel.data<uint16_t>(y)[size_t(r) * n + c]), want, size, fmt::format("[{}, {}]", r, c));
+      expectClose(fromBf16(kernel.data<uint16_t>(y)[size_t(r) * n + c]), want,
+                  size, fmt::format("[{}, {}]", r, c));
       if (HasFatalFailure())
         return;
     }
 }
 
-// Rows gathered by index, several weights per kernel, row bounds: what an expert does.
+// Rows gathered by index, several weights per kernel, row bounds: what an
+// expert does.
 TEST(Experts, GatheredGateUp) {
   const int tokens = 21, rows = 90, first = 20, n = 64, k = 160;
   TileKernel kernel(R"(
@@ -208,7 +238,8 @@ tile.kernel @experts(%x: memref<?x160xbf16>, %ids: memref<?xi32>, %g: memref<3x6
 })");
   ASSERT_FALSE(HasFatalFailure());
   Numbers numbers(6);
-  auto x = numbers.bf16(size_t(tokens) * k), g = numbers.bf16(size_t(3) * n * k), u = numbers.bf16(size_t(3) * n * k);
+  auto x = numbers.bf16(size_t(tokens) * k),
+       g = numbers.bf16(size_t(3) * n * k), u = numbers.bf16(size_t(3) * n * k);
   std::vector<int32_t> ids(rows);
   for (int &id : ids)
     id = numbers.next() % tokens;
@@ -236,17 +267,21 @@ tile.kernel @experts(%x: memref<?x160xbf16>, %ids: memref<?xi32>, %g: memref<3x6
         a += v * fromBf16(g[size_t(n + c) * k + i]);
         b += v * fromBf16(u[size_t(n + c) * k + i]);
       }
-      ASSERT_LE(std::fabs(fromBf16(got[r * n + c]) - a * b), std::fabs(a * b) / 128 + 1e-2) << r << " " << c;
+      ASSERT_LE(std::fabs(fromBf16(got[r * n + c]) - a * b),
+                std::fabs(a * b) / 128 + 1e-2)
+          << r << " " << c;
     }
 }
 
-// The weight's rows are summed over (absorbing the query into W_UK): B is read transposed from its rows, in bf16 and in e4m3.
+// The weight's rows are summed over (absorbing the query into W_UK): B is read
+// transposed from its rows, in bf16 and in e4m3.
 class PerHead : public testing::TestWithParam<bool> {};
 TEST_P(PerHead, RowsOfTheWeightAreSummed) {
   bool eight = GetParam();
   const int t = 50, heads = 3, q = 48, nope = 32, rowsPerHead = 64, c = 64;
   std::string type = eight ? "f8E4M3FN" : "bf16";
-  TileKernel kernel(fmt::format(R"(
+  TileKernel kernel(fmt::format(
+      R"(
 tile.kernel @absorb(%q: memref<?x144xbf16>, %w: memref<192x64x{type}>, %y: memref<?x192xbf16>) attributes {{num_warps = 4}} {{
   %h = tile.cta_id x
   %c0 = arith.constant 0 : i32
@@ -263,8 +298,10 @@ tile.kernel @absorb(%q: memref<?x144xbf16>, %w: memref<192x64x{type}>, %y: memre
   tile.store %r, %y[%c0, %row] : tensor<64x64xbf16>, memref<?x192xbf16>
   tile.return
 }})",
-                                fmt::arg("type", type), fmt::arg("b", eight ? "%b" : "%w0"),
-                                fmt::arg("convert", eight ? "%b = tile.convert %w0 : tensor<32x64xf8E4M3FN> -> tensor<32x64xbf16>" : "")));
+      fmt::arg("type", type), fmt::arg("b", eight ? "%b" : "%w0"),
+      fmt::arg("convert", eight ? "%b = tile.convert %w0 : "
+                                  "tensor<32x64xf8E4M3FN> -> tensor<32x64xbf16>"
+                                : "")));
   ASSERT_FALSE(HasFatalFailure());
   Numbers numbers(7);
   auto x = numbers.bf16(size_t(t) * heads * q);
@@ -285,11 +322,14 @@ tile.kernel @absorb(%q: memref<?x144xbf16>, %w: memref<192x64x{type}>, %y: memre
         double want = 0, size = 0;
         for (int k = 0; k < nope; ++k) {
           size_t at = size_t(h * rowsPerHead + k) * c + i;
-          double term = double(fromBf16(x[size_t(r) * heads * q + h * q + k])) * (eight ? fromE4m3(w8[at]) : fromBf16(w16[at]));
+          double term = double(fromBf16(x[size_t(r) * heads * q + h * q + k])) *
+                        (eight ? fromE4m3(w8[at]) : fromBf16(w16[at]));
           want += term;
           size += std::fabs(term);
         }
-        expectClose(fromBf16(kernel.data<uint16_t>(y)[(size_t(r) * heads + h) * c + i]), want, size, fmt::format("{} {} {}", r, h, i));
+        expectClose(
+            fromBf16(kernel.data<uint16_t>(y)[(size_t(r) * heads + h) * c + i]),
+            want, size, fmt::format("{} {} {}", r, h, i));
         if (HasFatalFailure())
           return;
       }

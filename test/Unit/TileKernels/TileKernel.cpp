@@ -28,13 +28,15 @@ float k2c::test::fromBf16(uint16_t half) {
 }
 float k2c::test::fromE4m3(uint8_t bits) {
   int exponent = bits >> 3 & 15, mantissa = bits & 7;
-  float magnitude = exponent ? std::ldexp(8.0f + mantissa, exponent - 10) : std::ldexp(float(mantissa), -9);
+  float magnitude = exponent ? std::ldexp(8.0f + mantissa, exponent - 10)
+                             : std::ldexp(float(mantissa), -9);
   return bits & 0x80 ? -magnitude : magnitude;
 }
 
 size_t k2c::test::count(const std::string &text, const std::string &what) {
   size_t n = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + 1))
     ++n;
   return n;
 }
@@ -47,7 +49,9 @@ static ptxsim::DeviceOptions options() {
   return o;
 }
 
-TileKernel::TileKernel(const std::string &source) : device(options()) { compile(source); }
+TileKernel::TileKernel(const std::string &source) : device(options()) {
+  compile(source);
+}
 
 void TileKernel::compile(const std::string &source) {
   static mlir::DialectRegistry registry = [] {
@@ -61,10 +65,12 @@ void TileKernel::compile(const std::string &source) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(source, &context);
   ASSERT_TRUE(module);
   mlir::PassManager passes(&context);
-  ASSERT_TRUE(mlir::succeeded(
-      mlir::parsePassPipeline("tile.kernel(tile-verify-tiled,tile-pipeline-loops,tile-infer-layouts,canonicalize,cse,tile-allocate-shared,"
-                              "tile-insert-fences,tile-verify-scheduled),convert-tile-to-nvvm,k2c-nvvm-to-llvm",
-                              passes)));
+  ASSERT_TRUE(mlir::succeeded(mlir::parsePassPipeline(
+      "tile.kernel(tile-verify-tiled,tile-pipeline-loops,tile-infer-layouts,"
+      "canonicalize,cse,tile-allocate-shared,"
+      "tile-insert-fences,tile-verify-scheduled),convert-tile-to-nvvm,k2c-nvvm-"
+      "to-llvm",
+      passes)));
   ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
   auto kernel = *module->getOps<mlir::gpu::GPUModuleOp>().begin();
   auto ptx = k2c::emitPTX(kernel);
@@ -75,7 +81,8 @@ void TileKernel::compile(const std::string &source) {
 }
 
 void TileKernel::buffer(const void *data, size_t bytes) {
-  auto pointer = device.allocate(bytes, "argument " + std::to_string(values.size()));
+  auto pointer =
+      device.allocate(bytes, "argument " + std::to_string(values.size()));
   ASSERT_TRUE(pointer) << pointer.message();
   std::memcpy(reinterpret_cast<void *>(*pointer), data, bytes);
   values.push_back(*pointer);
@@ -99,6 +106,7 @@ std::string TileKernel::run(ptxsim::Dim3 grid) {
   std::vector<const void *> pointers;
   for (uint64_t &value : values)
     pointers.push_back(&value);
-  auto status = device.launch(**module, kernel, grid, {uint32_t(threads), 1, 1}, sharedBytes, pointers.data(), &counters);
+  auto status = device.launch(**module, kernel, grid, {uint32_t(threads), 1, 1},
+                              sharedBytes, pointers.data(), &counters);
   return status.message();
 }

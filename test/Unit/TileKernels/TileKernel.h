@@ -50,14 +50,18 @@ public:
   /// Fails the test if the text does not compile.
   explicit TileKernel(const std::string &text);
 
-  template <typename T> void in(const std::vector<T> &data) { buffer(data.data(), data.size() * sizeof(T)); }
+  template <typename T> void in(const std::vector<T> &data) {
+    buffer(data.data(), data.size() * sizeof(T));
+  }
   /// An output filled with 0x7b bytes, so that what must not be written shows.
   uint64_t out(size_t bytes);
   void i32(int32_t value);
   /// Runs; returns the fault's text, empty if there is none.
   std::string run(ptxsim::Dim3 grid);
 
-  template <typename T> const T *data(uint64_t pointer) const { return reinterpret_cast<const T *>(pointer); }
+  template <typename T> const T *data(uint64_t pointer) const {
+    return reinterpret_cast<const T *>(pointer);
+  }
   const std::string &ptx() const { return text; }
   ptxsim::Counters counters;
 
