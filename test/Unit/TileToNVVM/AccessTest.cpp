@@ -208,4 +208,24 @@ TEST(Access, ScalarsAreUniformAndStoredOnce) {
     EXPECT_EQ(y[i], 0.5f * i);
 }
 
+TEST(Access, FaultsNameTheModuleAndTheOp) {
+  TileRunner runner;
+  std::string text = R"(
+    tile.kernel @far(%x: memref<4xi32>, %y: memref<4xi32>, %i: i32) attributes {num_warps = 1} {
+      %v = tile.load_scalar %x[%i] : memref<4xi32> -> i32 loc("dense.kv_a_layernorm")
+      %c0 = arith.constant 0 : i32
+      tile.store_scalar %v, %y[%c0] : i32, memref<4xi32> loc("dense.kv_a_layernorm")
+      tile.return
+    } loc("dense.kv_a_layernorm"))";
+  Arguments arguments(runner.device());
+  arguments.buffer(std::vector<int32_t>(4));
+  arguments.buffer(std::vector<int32_t>(4));
+  arguments.i32(4);
+  std::string fault = runner.run(text, arguments);
+  EXPECT_NE(fault.find("ld.global"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("dense.kv_a_layernorm/tile.load_scalar"),
+            std::string::npos)
+      << fault;
+}
+
 } // namespace

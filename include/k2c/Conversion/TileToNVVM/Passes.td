@@ -25,8 +25,10 @@ def ConvertTileToNVVMPass : Pass<"convert-tile-to-nvvm", "::mlir::ModuleOp"> {
     The kernel's shared memory (buffers, then scratch) is the dynamic array `@shared_memory`; its size is the attribute
     `tile.shared_bytes` of the gpu.module.
 
-    *Requires*: every tile has a layout over all warps of its kernel; every `tile.alloc_shared` has an offset.
-    *Guarantees*: no tile op, tensor or memref is left; every element of a store is written once; masked elements are not accessed.
+    *Requires*: every tile has a layout over all warps of its kernel; every `tile.alloc_shared` has an offset; math ops are those with PTX instructions
+    (`exp2` with `afn`, `rsqrt`, `sqrt`, `absf`, rounding), 8-bit floats meet no arithmetic.
+    *Guarantees*: no tile op, tensor or memref is left; every element of a store is written once; masked elements are not accessed; every op has a
+    location with a file, so that `.loc` can name it; at most 227 KiB of shared memory.
 
     Numerics: exact (the order of sums is that of `tile.reduce`).
   }];
