@@ -18,9 +18,11 @@ static Partial combineTree(SmallVector<Partial> partials, Combine combine) {
   return partials.front();
 }
 
-/// Registers of the input per register of the result; copies of an element count once.
-static std::optional<SmallVector<SmallVector<unsigned>>> groupRegisters(const LinearLayout &layout, const LinearLayout &result, unsigned axis,
-                                                                        ArrayRef<unsigned> owned) {
+/// Registers of the input per register of the result; copies of an element
+/// count once.
+static std::optional<SmallVector<SmallVector<unsigned>>>
+groupRegisters(const LinearLayout &layout, const LinearLayout &result,
+               unsigned axis, ArrayRef<unsigned> owned) {
   SmallVector<SmallVector<unsigned>> groups(result.registersPerThread());
   for (unsigned reg : owned) {
     Coord coord = layout.at(reg);
@@ -33,14 +35,17 @@ static std::optional<SmallVector<SmallVector<unsigned>>> groupRegisters(const Li
   return groups;
 }
 
-std::optional<SmallVector<Partial>> k2c::tile_to_nvvm::reduceAxis(ImplicitLocOpBuilder &b, KernelState &state, const LinearLayout &layout,
-                                                                  const LinearLayout &result, unsigned axis, ArrayRef<Partial> registers,
-                                                                  Combine combine) {
+std::optional<SmallVector<Partial>>
+k2c::tile_to_nvvm::reduceAxis(ImplicitLocOpBuilder &b, KernelState &state,
+                              const LinearLayout &layout,
+                              const LinearLayout &result, unsigned axis,
+                              ArrayRef<Partial> registers, Combine combine) {
   std::optional<ReducePlan> plan = reducePlan(layout, axis);
   if (!plan || !(plan->result == result))
     return std::nullopt;
   ThreadCoordinates coordinates(b, layout, state.numWarps);
-  std::optional<SmallVector<SmallVector<unsigned>>> groups = groupRegisters(layout, result, axis, coordinates.ownedRegisters());
+  std::optional<SmallVector<SmallVector<unsigned>>> groups =
+      groupRegisters(layout, result, axis, coordinates.ownedRegisters());
   if (!groups)
     return std::nullopt;
 
@@ -51,7 +56,10 @@ std::optional<SmallVector<Partial>> k2c::tile_to_nvvm::reduceAxis(ImplicitLocOpB
       partials.push_back(Partial());
       continue;
     }
-    Partial partial = combineTree(llvm::map_to_vector(group, [&](unsigned reg) { return registers[reg]; }), combine);
+    Partial partial =
+        combineTree(llvm::map_to_vector(
+                        group, [&](unsigned reg) { return registers[reg]; }),
+                    combine);
     for (unsigned mask : plan->laneMasks) {
       Partial other;
       for (Value field : partial)

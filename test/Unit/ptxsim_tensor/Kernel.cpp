@@ -37,7 +37,7 @@ void Program::copyOut(void *data, uint64_t address, size_t bytes) {
 }
 
 void Program::start(const char *name, ptxsim::Dim3 grid, ptxsim::Dim3 block,
-                   const void *const *params) {
+                    const void *const *params) {
   if (!error.empty())
     return;
   const ptxsim::Kernel *kernel = module->find(name);

@@ -69,9 +69,9 @@ void checkLoad(const std::string &form, unsigned n, bool trans,
     address = "[%d3]";
   }
   Program kernel(warpKernel(std::string(fillShared) + addresses + extra + form +
-                               " " + registerList(n) + ", " + address + ";\n" +
-                               storeRegisters(n),
-                           sharedArray));
+                                " " + registerList(n) + ", " + address + ";\n" +
+                                storeRegisters(n),
+                            sharedArray));
   uint64_t out = kernel.buffer(std::vector<uint32_t>(32 * n));
   kernel.launch("k", {}, {32, 1, 1}, out);
   ASSERT_EQ(kernel.error, "") << form;
@@ -161,7 +161,8 @@ ptxsim::Counters countersWithStride(unsigned stride) {
       "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r1];\n";
   ptxsim::DeviceOptions options;
   options.checks.uninitialisedShared = false;
-  Program kernel(warpKernel(text, ".shared .align 128 .b8 s[8192];\n"), options);
+  Program kernel(warpKernel(text, ".shared .align 128 .b8 s[8192];\n"),
+                 options);
   kernel.launch("k", {}, {32, 1, 1}, kernel.buffer(std::vector<uint32_t>(1)));
   EXPECT_EQ(kernel.error, "");
   return kernel.counters;
