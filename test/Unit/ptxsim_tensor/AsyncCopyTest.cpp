@@ -123,6 +123,11 @@ TEST(AsyncCopy, OnlyTheBytesThatAreReadMustExist) {
                            "cp.async.cg.shared.global [%r1], [%d3], 16, 4;\n")
                            .error;
   EXPECT_NE(beyond.find("'buffer'"), std::string::npos) << beyond;
+  std::string last = run("add.u64 %d3, %d1, 16;\n"
+                         "cp.async.cg.shared.global [%r1], [%d3], 16;\n")
+                         .error;
+  EXPECT_NE(last.find("lane 31"), std::string::npos) << last;
+  EXPECT_NE(last.find("after the end of 'buffer'"), std::string::npos) << last;
   std::string misaligned =
       run("cp.async.cg.shared.global [%r1], [%d1+8], 16;\n").error;
   EXPECT_NE(misaligned.find("not 16-byte aligned"), std::string::npos)
