@@ -6,7 +6,8 @@ include "dialects/Plan/PlanEnums.td"
 def Plan_ExprAttr : Plan_Attr<"Expr", "expr"> {
   let summary = "An integer expression over the symbols of a step";
   let description = [{
-    Symbols: `T` tokens of the step, `B` sequences, `S` the largest cached + new length, `P` pages of the cache, `W_<list>` the length of a work list, `layer`, and
+    Symbols: `T` tokens of the step, `B` sequences, `S` the largest cached + new length, `P` pages of the cache, `masked` 1 in a step that brings a mask
+    and 0 else, `W_<list>` the length of a work list, `layer`, and
     constants of the model by name. `+ - *` are infix with the usual precedence; `ceildiv`, `floordiv`, `min`, `max` and the conditions `lt`, `le`, `eq`,
     `and`, `or` are written as functions. Building one folds constants and the neutral elements.
 

@@ -8,7 +8,7 @@ class Plan_CommandOp<string mnemonic, list<Trait> traits = []> : Plan_Op<mnemoni
 def Plan_EntryOp : Plan_Op<"entry", [HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "A list of commands that the runtime can be asked for";
   let description = [{
-    `model`: token ids to logits. `stack`: the buffer `x` holds x0 before, x_L after.
+    `model`: token ids to logits. `stack`: the buffer `x` holds x0 before, x_L after. `head`: the rows in `x` to logits, what `model` does after its layers.
 
     ```mlir
     plan.entry @stack { plan.trace "x" layer 0 of @x }

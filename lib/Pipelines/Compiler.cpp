@@ -149,7 +149,7 @@ bool Compilation::lower() {
     return false;
   if (finished)
     return true;
-  if (!runPasses([](OpPassManager &p) { buildK2Pipeline(p); }) ||
+  if (!runPasses([&](OpPassManager &p) { buildK2Pipeline(p, options); }) ||
       !reached(Stage::Fused, "fused"))
     return false;
   if (finished)

@@ -20,7 +20,8 @@
 using namespace mlir;
 using namespace k2c;
 
-void k2c::buildK2Pipeline(OpPassManager &passes) {
+void k2c::buildK2Pipeline(OpPassManager &passes,
+                          const PipelineOptions &options) {
   OpPassManager &model = passes.nest<k2::ModelOp>();
   // Before kernels are formed: a fused weight is one linear.
   model.addPass(createFuseParallelLinearsPass());
@@ -30,7 +31,9 @@ void k2c::buildK2Pipeline(OpPassManager &passes) {
   model.addPass(createFormKernelsPass());
   // The only one that decides what a CTA of it works on.
   model.addPass(createChooseKernelConfigsPass());
-  model.addPass(createVerifyFusedPass());
+  VerifyFusedPassOptions verify;
+  verify.batchInvariant = options.batchInvariant;
+  model.addPass(createVerifyFusedPass(verify));
 }
 
 void k2c::buildK2ToTilePipeline(OpPassManager &passes) {
@@ -48,6 +51,7 @@ void k2c::buildK2ToPlanPipeline(OpPassManager &passes,
   toPlan.activations = options.activations;
   toPlan.numerics = options.numerics;
   toPlan.schedule = options.schedule;
+  toPlan.batchInvariant = options.batchInvariant;
   toPlan.configHash = options.configHash;
   passes.addPass(createConvertK2ToPlanPass(toPlan));
   passes.addPass(createPlanVerifyCompletePass());
@@ -76,7 +80,9 @@ void k2c::buildTileToNVVMPipeline(OpPassManager &passes,
 
 void k2c::registerPipelines() {
   PassPipelineRegistration<>("k2c-k2-pipeline", "Form kernels in a k2.model",
-                             buildK2Pipeline);
+                             [](OpPassManager &passes) {
+                               buildK2Pipeline(passes, PipelineOptions());
+                             });
   PassPipelineRegistration<>("k2c-k2-to-tile-pipeline",
                              "Write the tile program of every kernel",
                              buildK2ToTilePipeline);

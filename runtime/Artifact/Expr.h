@@ -2,7 +2,8 @@
 //
 // JSON: an integer, a symbol, or [op, a, b]. Symbols: T tokens of the step, B
 // its sequences, S the largest cached + new length of one, P pages of the
-// cache, W_<list> the length of a work list, layer, and integers of `model`.
+// cache, masked 1 in a step that brings a mask and 0 else, W_<list> the length
+// of a work list, layer, and integers of `model`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef RUNTIME_ARTIFACT_EXPR_H

@@ -9,7 +9,7 @@ namespace k2rt {
 
 /// Symbols that stand in every expression; W_<list>, layer and the model's
 /// integers come on top.
-inline constexpr const char *kStepSymbols[] = {"T", "B", "S", "P"};
+inline constexpr const char *kStepSymbols[] = {"T", "B", "S", "P", "masked"};
 
 /// Names of one kind of things -> their positions.
 class NameTable {

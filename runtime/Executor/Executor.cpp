@@ -12,7 +12,7 @@ constexpr std::pair<const char *, ElementType> kInputs[] = {
     {"rope_cos", ElementType::F32},    {"rope_sin", ElementType::F32},
     {"seq_start", ElementType::I32},   {"past_len", ElementType::I32},
     {"block_table", ElementType::I32}, {"slot", ElementType::I32},
-    {"slot_of", ElementType::I32}};
+    {"slot_of", ElementType::I32},     {"mask", ElementType::F32}};
 
 Status checkInputs(const Manifest &manifest, const std::set<int> &used) {
   for (int index : used) {
@@ -170,6 +170,7 @@ Status Executor::prepareStep(const StepInputs &inputs,
   symbols_["T"] = inputs.tokens;
   symbols_["B"] = inputs.sequences;
   symbols_["S"] = inputs.longest;
+  symbols_["masked"] = 0;
   lists_.clear();
   const std::vector<Worklist> &worklists = manifest().worklists;
   for (size_t i = 0; i < worklists.size(); ++i) {
@@ -219,6 +220,8 @@ Status Executor::uploadInput(int buffer, const StepInputs &inputs,
     return upload(inputs.slot);
   if (name == "block_table")
     return upload(makeBlockTable(*pages_, buffers_.shape(buffer).back()));
+  if (name == "mask")
+    return Status(); // not read: steps bring none yet
   // Every expert is resident, in the slot of its number.
   std::vector<int32_t> identity(
       static_cast<size_t>(manifest().model.numExperts));

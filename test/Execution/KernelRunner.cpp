@@ -63,6 +63,13 @@ KernelRunner::KernelRunner(ModuleOp module, RandomParameters &parameters,
   symbols["num_hidden_layers"] = model.getConfig().getNumHiddenLayers();
 }
 
+tile::KernelOp KernelRunner::tileOf(k2::KernelOp kernel) const {
+  std::string name = kernel.getName().str();
+  if (step.batch.mask && hasMaskedVariant(kernel))
+    name = getMaskedName(name);
+  return module.lookupSymbol<tile::KernelOp>(name);
+}
+
 llvm::Expected<CompiledKernel *> KernelRunner::compiled(StringRef name) {
   auto found = kernels.find(name.str());
   if (found != kernels.end())
@@ -156,9 +163,14 @@ std::vector<uint8_t> KernelRunner::arrayContents(k2::KernelOp kernel,
     return integers(batch.slot);
   if (name == "slot_of")
     return integers(step.slotOf);
+  if (name == "mask") {
+    int64_t keys = batch.mask->columns();
+    return encodeRows(batch.mask->data, keys, llvm::alignTo(keys, 64), f32,
+                      0xff);
+  }
   if (name == "query_tiles") {
     std::vector<int64_t> flat;
-    auto tile = module.lookupSymbol<tile::KernelOp>(kernel.getName());
+    tile::KernelOp tile = tileOf(kernel);
     auto list = cast<plan::WorklistAttr>(
         tile->getAttrOfType<ArrayAttr>(plan::kWorklistsAttr)[0]);
     for (auto [sequence, row] :
@@ -262,10 +274,10 @@ std::vector<uint8_t> KernelRunner::contents(k2::KernelOp kernel,
 llvm::Error KernelRunner::launch(k2::KernelOp kernel, int64_t layer,
                                  ValueOf valueOf) {
   outputs.clear();
-  auto code = compiled(kernel.getName());
+  tile::KernelOp tile = tileOf(kernel);
+  auto code = compiled(tile ? tile.getSymName() : kernel.getName());
   if (!code)
     return code.takeError();
-  auto tile = module.lookupSymbol<tile::KernelOp>(kernel.getName());
   for (Attribute list : tile->getAttrOfType<ArrayAttr>(plan::kWorklistsAttr)) {
     auto made = cast<plan::WorklistAttr>(list);
     symbols["W_query_tiles"] =

@@ -99,6 +99,8 @@ protected:
     step.batch = makeBatch(lengths, step.pages, random);
     for (int64_t token : withoutSlot)
       step.batch.slot[token] = -1;
+    if (isMasked)
+      step.batch.mask = makeMask(step.batch, random);
     int64_t tokens = step.batch.tokens();
     step.ids = Integers({tokens});
     for (int64_t &id : step.ids.data)
@@ -151,6 +153,33 @@ protected:
     EXPECT_GT(compared, 0);
   }
 
+  /// Every kind of entry, in any order of keys. Row 0 of the step sees no key,
+  /// row 1 sees all of them alike: the lowest number swallows its scores.
+  /// Columns past a sequence's keys are NaN.
+  static Tensor makeMask(const reference::Batch<Real> &batch,
+                         std::mt19937 &random) {
+    constexpr Real none = -std::numeric_limits<Real>::infinity();
+    const Real lowest = std::numeric_limits<float>::lowest();
+    auto keysOf = [&](int64_t b) {
+      return batch.pastLen[b] + batch.seqStart[b + 1] - batch.seqStart[b];
+    };
+    int64_t longest = 0;
+    for (int64_t b = 0; b < batch.sequences(); ++b)
+      longest = std::max(longest, keysOf(b));
+    Tensor mask({batch.tokens(), longest});
+    mask.data.assign(mask.data.size(), std::nan(""));
+    for (int64_t b = 0; b < batch.sequences(); ++b)
+      for (int64_t t = batch.seqStart[b]; t < batch.seqStart[b + 1]; ++t)
+        for (int64_t key = 0; key < keysOf(b); ++key) {
+          float some = std::uniform_real_distribution<float>(-4, 4)(random);
+          const Real kinds[] = {0, 0, some, some, none, lowest};
+          mask.at(t, key) = t == 0   ? none
+                            : t == 1 ? lowest
+                                     : kinds[random() % std::size(kinds)];
+        }
+    return mask;
+  }
+
   OwningOpRef<ModuleOp> import(llvm::json::Object config) {
     llvm::SmallString<128> path;
     int file;
@@ -171,6 +200,8 @@ protected:
   std::vector<std::string> zeroed;
   /// Tokens whose slot is -1.
   std::vector<int64_t> withoutSlot;
+  /// Whether the step has a mask.
+  bool isMasked = false;
   /// Only kernels with this in their name run.
   std::string only;
   int compared = 0;
@@ -292,6 +323,36 @@ TEST_F(Kernels, TokensWithoutSlotStayOutOfTheCache) {
   only = "kv_append";
   check(with({{"first_k_dense_replace", 2}}), {{3, 3}, {0, 4}});
   EXPECT_EQ(compared, 2);
+}
+
+TEST_F(Kernels, MaskInPlaceOfCausality) {
+  isMasked = true;
+  only = "attention";
+  check(baseConfig(), {{0, 9}});
+  check(baseConfig(), {{70, 5}, {3, 0}, {0, 17}, {128, 1}, {60, 70}});
+}
+
+// A head a CTA, rows of other heads between a token's.
+TEST_F(Kernels, MaskOverPaddedRowsOfHeads) {
+  isMasked = true;
+  only = "attention";
+  check(with({{"qk_nope_head_dim", 20},
+              {"qk_rope_head_dim", 6},
+              {"kv_lora_rank", 36},
+              {"num_attention_heads", 3},
+              {"num_key_value_heads", 3}}),
+        {{2, 70}, {65, 3}});
+}
+
+TEST_F(Kernels, MaskOverWideLatents) {
+  isMasked = true;
+  only = "attention";
+  check(with({{"kv_lora_rank", 512},
+              {"qk_nope_head_dim", 128},
+              {"qk_rope_head_dim", 64},
+              {"num_attention_heads", 4},
+              {"num_key_value_heads", 4}}),
+        {{40, 50}});
 }
 
 // Sizes of a published toy model: most are below a tile, heads of 24 columns.

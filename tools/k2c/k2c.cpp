@@ -35,7 +35,8 @@ cl::opt<std::string> schedule("schedule", cl::init("auto"), cl::cat(category),
                               cl::desc("How kernels are scheduled"));
 cl::opt<bool> batchInvariant("batch-invariant", cl::cat(category),
                              cl::desc("Results of a sequence do not depend on "
-                                      "the rest of the batch (not yet)"));
+                                      "the rest of the batch nor on its "
+                                      "chunks"));
 cl::opt<std::string>
     passPlugin("pass-plugin", cl::cat(category), cl::value_desc("file"),
                cl::desc("Load passes from a library (not yet)"));
@@ -89,8 +90,7 @@ std::string checkOptions() {
         check("schedule", schedule, {"auto", "baseline"}, {})})
     if (!problem.empty())
       return problem;
-  for (const cl::Option *option : {static_cast<cl::Option *>(&batchInvariant),
-                                   static_cast<cl::Option *>(&passPlugin),
+  for (const cl::Option *option : {static_cast<cl::Option *>(&passPlugin),
                                    static_cast<cl::Option *>(&explain)})
     if (option->getNumOccurrences())
       return ("--" + option->ArgStr +
@@ -143,5 +143,6 @@ int main(int argc, char **argv) {
   request.options.activations = activations;
   request.options.numerics = numerics;
   request.options.schedule = schedule;
+  request.options.batchInvariant = batchInvariant;
   return compile(request, context);
 }

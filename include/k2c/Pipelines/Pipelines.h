@@ -13,11 +13,15 @@ struct PipelineOptions {
   std::string activations = "bf16";
   std::string numerics = "fused";
   std::string schedule = "auto";
+  /// A sequence's result depends neither on the rest of the batch nor on how it
+  /// was cut into steps.
+  bool batchInvariant = false;
   std::string configHash; // SHA-256 of config.json
 };
 
 /// k2: which ops share a kernel, and how each kernel is cut into CTAs.
-void buildK2Pipeline(mlir::OpPassManager &passes);
+void buildK2Pipeline(mlir::OpPassManager &passes,
+                     const PipelineOptions &options);
 
 /// k2 -> tile: the program of one CTA for every kernel.
 void buildK2ToTilePipeline(mlir::OpPassManager &passes);

@@ -60,10 +60,14 @@ private:
   void trace(Location loc, StringRef name, ExprAttr layer, StringRef buffer);
 
   LogicalResult convertEntry(k2::EntryOp entry);
+  void addHead();
   LogicalResult convertBody(FunctionOpInterface function, Places &places,
                             plan::LayersOp layers);
   LogicalResult convertKernel(k2::KernelOp kernel, Places &places,
                               plan::LayersOp layers, Value stream);
+  /// Launches one of the tile kernels made of a kernel.
+  LogicalResult launch(k2::KernelOp kernel, StringRef name, Places &places,
+                       Value stream);
   LogicalResult convertLayers(k2::LayersOp layers, Places &places);
   FailureOr<plan::BindAttr> bind(k2::KernelOp kernel, plan::ArgAttr arg,
                                  ArrayRef<Value> inputs, Places &places,
@@ -74,7 +78,7 @@ private:
   OpBuilder &builder;
   MLIRContext *context;
   OpBuilder dataBuilder; // buffers and lists go before the entries
-  plan::EntryOp firstEntry;
+  plan::EntryOp firstEntry, modelEntry;
   Kernels kernels;
   llvm::StringMap<plan::BufferOp> buffers;
   llvm::StringMap<plan::WorklistOp> worklists;
@@ -112,6 +116,15 @@ std::optional<BufferInfo> Converter::reserved(StringRef name) {
     return input({B, binary(ExprKind::CeilDiv, symbol("S"), kPageSize)});
   if (name == "slot_of")
     return input({number(experts)});
+  // Row: token of the step; column: key of its sequence; whole pages of keys.
+  if (name == "mask")
+    return BufferInfo{
+        f32,
+        {T,
+         binary(ExprKind::Mul,
+                binary(ExprKind::CeilDiv, symbol("S"), kPageSize), kPageSize)},
+        {},
+        plan::BufferClass::Input};
   if (name == "latent_cache") {
     int64_t width = config.getKvLoraRank() + config.getQkRopeHeadDim();
     return BufferInfo{builder.getBF16Type(),
@@ -296,7 +309,37 @@ FailureOr<plan::BindAttr> Converter::bind(k2::KernelOp kernel,
 
 LogicalResult Converter::convertKernel(k2::KernelOp kernel, Places &places,
                                        plan::LayersOp layers, Value stream) {
-  KernelInfo &info = kernels.find(kernel.getName());
+  if (!hasMaskedVariant(kernel)) {
+    if (failed(launch(kernel, kernel.getName(), places, stream)))
+      return failure();
+  } else {
+    auto when = plan::WhenOp::create(
+        builder, kernel.getLoc(),
+        ExprAttr::get(context, ExprKind::Eq, symbol("masked"), number(1)));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&when.getThenBody().emplaceBlock());
+    if (failed(launch(kernel, getMaskedName(kernel.getName()), places, stream)))
+      return failure();
+    builder.setInsertionPointToStart(&when.getElseBody().emplaceBlock());
+    if (failed(launch(kernel, kernel.getName(), places, stream)))
+      return failure();
+  }
+  Location loc = kernel.getLoc();
+  for (OpResult result : kernel->getResults()) {
+    auto place = places.find(result);
+    if (!layers || place == places.end())
+      continue;
+    if (place->second == "router_ids")
+      trace(loc, "router.ids", symbol("layer"), place->second);
+    if (place->second == "router_weights")
+      trace(loc, "router.weights", symbol("layer"), place->second);
+  }
+  return success();
+}
+
+LogicalResult Converter::launch(k2::KernelOp kernel, StringRef name,
+                                Places &places, Value stream) {
+  KernelInfo &info = kernels.find(name);
   SmallVector<Value> inputs = getKernelInputs(kernel);
   SmallVector<Attribute> bindings;
   bool readsExperts = false;
@@ -319,17 +362,8 @@ LogicalResult Converter::convertKernel(k2::KernelOp kernel, Places &places,
   bool required = !block->getOps<plan::RequireOp>().empty();
   if (readsExperts && !required)
     plan::RequireOp::create(builder, loc, symbol("layer"), "router_ids");
-  plan::LaunchOp::create(builder, loc, kernel.getName(), info.grid,
+  plan::LaunchOp::create(builder, loc, name, info.grid,
                          builder.getArrayAttr(bindings));
-  for (OpResult result : kernel->getResults()) {
-    auto place = places.find(result);
-    if (!layers || place == places.end())
-      continue;
-    if (place->second == "router_ids")
-      trace(loc, "router.ids", symbol("layer"), place->second);
-    if (place->second == "router_weights")
-      trace(loc, "router.weights", symbol("layer"), place->second);
-  }
   return success();
 }
 
@@ -413,10 +447,30 @@ LogicalResult Converter::convertEntry(k2::EntryOp entry) {
   Places places;
   Block::BlockArgListType arguments = entry.getBody().front().getArguments();
   bool isModel = entry.getSymName() == "model";
+  if (isModel)
+    modelEntry = result;
   places[arguments[0]] = isModel ? "token_ids" : kStream.str();
   places[arguments[1]] = "rope_cos";
   places[arguments[2]] = "rope_sin";
   return convertBody(entry, places, {});
+}
+
+/// `head` is what `model` does after its layers: the runtime can ask for logits
+/// of any rows, in chunks, whichever entry made them.
+void Converter::addHead() {
+  if (!modelEntry)
+    return;
+  Block &body = modelEntry.getBody().front();
+  auto layers = body.getOps<plan::LayersOp>();
+  if (layers.empty())
+    return;
+  Operation *last = *std::prev(layers.end());
+  auto head = plan::EntryOp::create(builder, modelEntry.getLoc(), "head");
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&head.getBody().emplaceBlock());
+  for (Operation &command :
+       llvm::make_range(std::next(last->getIterator()), body.end()))
+    builder.clone(command);
 }
 
 LogicalResult Converter::run(ModuleOp module) {
@@ -439,9 +493,13 @@ LogicalResult Converter::run(ModuleOp module) {
                       plan::paddedRowStride(width, bf16)})))
     return failure();
   WalkResult lists = model.walk([&](k2::KernelOp kernel) {
-    for (plan::WorklistAttr list : kernels.find(kernel.getName()).worklists)
-      if (failed(declareWorklist(list, kernel)))
-        return WalkResult::interrupt();
+    SmallVector<std::string> names{kernel.getName().str()};
+    if (hasMaskedVariant(kernel))
+      names.push_back(getMaskedName(kernel.getName()));
+    for (const std::string &name : names)
+      for (plan::WorklistAttr list : kernels.find(name).worklists)
+        if (failed(declareWorklist(list, kernel)))
+          return WalkResult::interrupt();
     return WalkResult::advance();
   });
   if (lists.wasInterrupted())
@@ -449,6 +507,7 @@ LogicalResult Converter::run(ModuleOp module) {
   for (auto entry : model.getBody().getOps<k2::EntryOp>())
     if (failed(convertEntry(entry)))
       return failure();
+  addHead();
   return success();
 }
 
@@ -469,7 +528,7 @@ struct ConvertK2ToPlan : k2c::impl::ConvertK2ToPlanPassBase<ConvertK2ToPlan> {
         {builder.getNamedAttr("activations",
                               builder.getStringAttr(activations)),
          builder.getNamedAttr("numerics", builder.getStringAttr(numerics)),
-         builder.getNamedAttr("batch_invariant", builder.getBoolAttr(false)),
+         builder.getNamedAttr("batch_invariant", builder.getBoolAttr(batchInvariant)),
          builder.getNamedAttr("schedule", builder.getStringAttr(schedule))});
     auto program = plan::ProgramOp::create(
         builder, model.getLoc(), model.getSymName(), target,

@@ -1,5 +1,6 @@
 //===- Kernels.cpp - The ABI of tile kernels, and kernels that are equal --===//
 #include "Converter.h"
+#include "k2c/Conversion/K2ToTile/KernelInputs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -87,16 +88,14 @@ LogicalResult Kernels::build(k2::ModelOp model, ModuleOp module,
   llvm::StringMap<tile::KernelOp> tiles;
   for (auto tile : module.getOps<tile::KernelOp>())
     tiles[tile.getSymName()] = tile;
-  WalkResult result = model.walk([&](k2::KernelOp kernel) {
-    StringRef name = kernel.getName();
+  auto declare = [&](k2::KernelOp kernel, StringRef name) -> LogicalResult {
     auto tile = tiles.find(name);
-    if (tile == tiles.end()) {
-      kernel.emitOpError("expected a tile.kernel named '") << name << "'";
-      return WalkResult::interrupt();
-    }
+    if (tile == tiles.end())
+      return kernel.emitOpError("expected a tile.kernel named '")
+             << name << "'";
     FailureOr<KernelInfo> info = read(kernel, tile->second);
     if (failed(info))
-      return WalkResult::interrupt();
+      return failure();
     SmallVector<Attribute> abi;
     llvm::StringMap<int> seen;
     for (auto [arg, type] :
@@ -127,6 +126,13 @@ LogicalResult Kernels::build(k2::ModelOp model, ModuleOp module,
         info->tile.getNumThreads(), builder.getArrayAttr(abi),
         builder.getStrArrayAttr(ops.getArrayRef()));
     infos[name] = *info;
+    return success();
+  };
+  WalkResult result = model.walk([&](k2::KernelOp kernel) {
+    if (failed(declare(kernel, kernel.getName())) ||
+        (hasMaskedVariant(kernel) &&
+         failed(declare(kernel, getMaskedName(kernel.getName())))))
+      return WalkResult::interrupt();
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

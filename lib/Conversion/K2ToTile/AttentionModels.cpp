@@ -4,6 +4,9 @@
 // columns; the scores are computed again for every share. The keys of a tile
 // are one page of the cache.
 //
+// The masked variant adds a row of the step's mask to a token's scores in place
+// of causality, and so visits all keys of the sequence.
+//
 //===----------------------------------------------------------------------===//
 #include "Models.h"
 
@@ -34,14 +37,27 @@ struct AttentionStep {
   Value lastKey;
   /// Keys that some row of the tile may see.
   Value keyCount;
+  /// The masked variant's pieces of mask rows, one page of keys each, and per
+  /// row of the tile its token's first piece. [rows]
+  Value mask, maskRows;
+
+  /// e^difference. Scores of the plain variant are times log2(e) already. A
+  /// mask is added to the score as it is: the lowest finite number, which masks
+  /// often hold, times log2(e) would be an infinity.
+  Value power(TileEmitter &e, Value difference) const {
+    if (mask)
+      difference = e.mulf(difference, e.f32(e.shapeOf(difference), M_LOG2E));
+    return e.exp2(difference);
+  }
 };
 
 /// Columns of one dot over the latents.
 constexpr int64_t kScoreStep = 64;
 
-/// Scores of the rows against a page, times log2(e); -inf where masked.
-Value emitScores(TileEmitter &e, const AttentionStep &s, Value page,
-                 Value firstKey, Value keyEnd) {
+/// Scores of the rows against a page; -inf where a row must not see a key. In
+/// the plain variant they are times log2(e).
+Value emitScores(TileEmitter &e, const AttentionStep &s, Value index,
+                 Value page, Value firstKey, Value keyEnd) {
   SmallVector<int64_t> shape{s.rows, kPageRows};
   Value zero = e.i32(0);
   auto latentBody = [&](OpBuilder &builder, Location loc, Value column,
@@ -64,7 +80,12 @@ Value emitScores(TileEmitter &e, const AttentionStep &s, Value page,
                    {kPageRows, ropeColumns}, keyEnd);
   Value sum = e.dot(q, k, loop.getResult(0), /*transposed=*/true);
 
-  Value scaled = e.mulf(sum, e.f32(shape, s.scale * M_LOG2E));
+  Value scaled = e.mulf(sum, e.f32(shape, s.scale * (s.mask ? 1 : M_LOG2E)));
+  if (s.mask) {
+    Value rows = e.addi(s.maskRows, e.splat(index, {s.rows}));
+    scaled = e.addf(scaled, e.gather(s.mask, e.i32(0), rows, shape));
+  }
+  // Past the last key the mask is not set: chosen, not added.
   Value key = e.addi(e.iota(shape, 1), e.splat(firstKey, shape));
   Value visible =
       e.compare(arith::CmpIPredicate::sle, key, e.broadcast(s.lastKey, shape));
@@ -81,7 +102,7 @@ SmallVector<Value> emitPage(TileEmitter &e, const AttentionStep &s, Value index,
   // Rows of the page after the tile's last visible key are not read: whatever
   // is there must not reach the sums, not even times zero.
   Value keyEnd = e.subi(s.keyCount, firstKey);
-  Value scores = emitScores(e, s, page, firstKey, keyEnd);
+  Value scores = emitScores(e, s, index, page, firstKey, keyEnd);
   auto shape = e.shapeOf(scores);
   auto column = e.shapeOf(maximum);
 
@@ -93,8 +114,8 @@ SmallVector<Value> emitPage(TileEmitter &e, const AttentionStep &s, Value index,
       e.compare(arith::CmpFPredicate::OEQ, newMaximum,
                 e.f32(column, -std::numeric_limits<double>::infinity()));
   Value reference = e.select(empty, e.f32(column, 0), newMaximum);
-  Value weights = e.exp2(e.subf(scores, e.broadcast(reference, shape)));
-  Value decay = e.exp2(e.subf(maximum, reference));
+  Value weights = s.power(e, e.subf(scores, e.broadcast(reference, shape)));
+  Value decay = s.power(e, e.subf(maximum, reference));
   Value newSum =
       e.addf(e.mulf(sum, decay), e.reduce(tile::ReduceKind::Add, weights, 1));
 
@@ -153,7 +174,13 @@ struct AttentionModel
                       e.addi(s.firstRow, e.i32(s.rows)));
     Value past =
         e.loadScalar(context.getI32Array("past_len", sequences), sequence);
-    emitLastKeys(e, s, e.subi(past, start));
+    if (context.isMasked()) {
+      emitMaskRows(e, context, s);
+      s.keyCount = e.addi(past, e.subi(end, start));
+      s.lastKey = e.splat(e.subi(s.keyCount, e.i32(1)), {s.rows, int64_t(1)});
+    } else {
+      emitLastKeys(e, s, e.subi(past, start));
+    }
     s.tableStart = e.muli(sequence, context.getScalar(pagesOf(context)));
 
     SmallVector<int64_t> column{s.rows, 1};
@@ -240,15 +267,35 @@ private:
         context.expr(plan::ExprKind::Mul, context.expr("B"), pagesOf(context)));
   }
 
-  /// The last key that every row may see: its own position in the cache. Rows
-  /// past the tile's end see what the last row sees.
+  /// The token of every row of the tile. Rows past the tile's end count as the
+  /// last row.
+  static Value emitTokens(TileEmitter &e, const AttentionStep &s,
+                          ArrayRef<int64_t> shape) {
+    Value row = e.addi(e.iota(shape, 0), e.splat(s.firstRow, shape));
+    Value lastRow = e.splat(e.subi(s.rowEnd, e.i32(1)), shape);
+    return e.divi(e.mini(row, lastRow), e.i32(shape, s.rowsPerToken));
+  }
+
+  /// Rows of the mask are padded to whole pages, so that a piece of a row is a
+  /// row of the view: its pitch is no constant, the view's is.
+  static void emitMaskRows(TileEmitter &e, K2TileContext &context,
+                           AttentionStep &s) {
+    plan::ExprAttr pieces =
+        context.expr(plan::ExprKind::Mul, context.tokens(), pagesOf(context));
+    s.mask = context.getArray("mask", plan::Access::Read,
+                              {e.getF32Type(),
+                               {ShapedType::kDynamic, kPageRows},
+                               {kPageRows, 1},
+                               {pieces}});
+    s.maskRows = e.muli(emitTokens(e, s, {s.rows}),
+                        e.splat(context.getScalar(pagesOf(context)), {s.rows}));
+  }
+
+  /// The last key that every row may see: its own position in the cache.
   static void emitLastKeys(TileEmitter &e, AttentionStep &s, Value shift) {
     SmallVector<int64_t> column{s.rows, 1};
-    Value row = e.addi(e.iota(column, 0), e.splat(s.firstRow, column));
+    s.lastKey = e.addi(emitTokens(e, s, column), e.splat(shift, column));
     Value lastRow = e.subi(s.rowEnd, e.i32(1));
-    Value token = e.divi(e.mini(row, e.splat(lastRow, column)),
-                         e.i32(column, s.rowsPerToken));
-    s.lastKey = e.addi(token, e.splat(shift, column));
     Value lastToken = e.divi(lastRow, e.i32(s.rowsPerToken));
     s.keyCount = e.addi(e.addi(lastToken, shift), e.i32(1));
   }

@@ -2,6 +2,7 @@
 #include "Models.h"
 
 #include "k2c/Analysis/KernelRoot.h"
+#include "k2c/Conversion/K2ToTile/KernelInputs.h"
 #include "k2c/Conversion/K2ToTile/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -52,21 +53,19 @@ void setUpFrame(TileEmitter &e, K2TileContext &context, Operation *root) {
           [&](auto) { setUpRowFrame(e, context); });
 }
 
-LogicalResult convertKernel(k2::KernelOp kernel, OpBuilder &builder) {
-  Operation *root = getKernelRoot(kernel);
-  if (!root || !kernel.getConfigAttr())
-    return kernel.emitOpError(
-        "expected a kernel with an op and a config (k2-choose-kernel-configs)");
-  if (failed(verifyConfig(kernel, root)))
-    return failure();
+LogicalResult emitKernel(k2::KernelOp kernel, Operation *root, Variant variant,
+                         OpBuilder &builder) {
   Location loc = kernel.getLoc();
-  auto target = tile::KernelOp::create(builder, loc, kernel.getName(),
-                                       TypeRange(), warpsOf(kernel, root));
+  std::string name = kernel.getName().str();
+  if (variant == Variant::Masked)
+    name = getMaskedName(name);
+  auto target = tile::KernelOp::create(builder, loc, name, TypeRange(),
+                                       warpsOf(kernel, root));
   OpBuilder body = OpBuilder::atBlockBegin(&target.entry());
   auto end = tile::ReturnOp::create(body, loc);
   body.setInsertionPoint(end);
 
-  K2TileContext context(kernel, target);
+  K2TileContext context(kernel, target, variant);
   TileEmitter e(root->getLoc(), body);
   setUpFrame(e, context, root);
   // The frame may have opened a region: what follows goes there.
@@ -86,6 +85,19 @@ LogicalResult convertKernel(k2::KernelOp kernel, OpBuilder &builder) {
     return failure();
   context.finish();
   return success();
+}
+
+LogicalResult convertKernel(k2::KernelOp kernel, OpBuilder &builder) {
+  Operation *root = getKernelRoot(kernel);
+  if (!root || !kernel.getConfigAttr())
+    return kernel.emitOpError(
+        "expected a kernel with an op and a config (k2-choose-kernel-configs)");
+  if (failed(verifyConfig(kernel, root)) ||
+      failed(emitKernel(kernel, root, Variant::Plain, builder)))
+    return failure();
+  return hasMaskedVariant(kernel)
+             ? emitKernel(kernel, root, Variant::Masked, builder)
+             : success();
 }
 
 struct ConvertK2ToTile : k2c::impl::ConvertK2ToTilePassBase<ConvertK2ToTile> {

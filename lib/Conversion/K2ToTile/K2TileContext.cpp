@@ -11,8 +11,10 @@ using plan::ArgKind;
 using plan::ExprAttr;
 using plan::ExprKind;
 
-K2TileContext::K2TileContext(k2::KernelOp source, tile::KernelOp target)
-    : source(source), target(target), inputs(getKernelInputs(source)) {}
+K2TileContext::K2TileContext(k2::KernelOp source, tile::KernelOp target,
+                             Variant variant)
+    : source(source), target(target), variant(variant),
+      inputs(getKernelInputs(source)) {}
 
 //===----------------------------------------------------------------------===//
 // Expressions for the launch

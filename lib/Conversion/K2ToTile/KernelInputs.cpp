@@ -40,3 +40,12 @@ SmallVector<Value> k2c::getKernelInputs(k2::KernelOp kernel) {
   });
   return inputs.takeVector();
 }
+
+bool k2c::hasMaskedVariant(k2::KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  return !body.getOps<k2::MlaAttentionAbsorbedOp>().empty();
+}
+
+std::string k2c::getMaskedName(StringRef kernel) {
+  return (kernel + "_masked").str();
+}

@@ -141,6 +141,11 @@ Value TileEmitter::load(Value view, ValueRange indices, Shape shape,
   return tile::LoadOp::create(*this, tileType(shape, element), view, indices,
                               bounds);
 }
+Value TileEmitter::gather(Value view, Value column, Value rows, Shape shape) {
+  Type element = cast<MemRefType>(view.getType()).getElementType();
+  return tile::GatherOp::create(*this, tileType(shape, element), view, column,
+                                rows);
+}
 void TileEmitter::store(Value tile, Value view, ValueRange indices,
                         ValueRange bounds) {
   tile::StoreOp::create(*this, tile, view, indices, bounds);

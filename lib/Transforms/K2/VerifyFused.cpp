@@ -36,7 +36,24 @@ LogicalResult verifyKernel(KernelOp kernel, llvm::StringMap<KernelOp> &names) {
   return success();
 }
 
+/// Pieces of the keys are as long as the sequence makes them.
+LogicalResult verifyBatchInvariant(KernelOp kernel) {
+  KernelConfigAttr config = kernel.getConfigAttr();
+  if (!config)
+    return success();
+  bool attends = false;
+  for (Operation &op : kernel.getBody().front())
+    attends |= isa<MlaAttentionOp, MlaAttentionAbsorbedOp>(op);
+  if (config.getDecomposition() != Decomposition::SplitKV &&
+      !(attends && config.getSplit() != 1))
+    return success();
+  return kernel.emitOpError("expected keys in one piece (batch-invariant), but "
+                            "got ")
+         << config;
+}
+
 struct VerifyFused : k2c::impl::VerifyFusedPassBase<VerifyFused> {
+  using Base::Base;
   void runOnOperation() override {
     llvm::StringMap<KernelOp> names;
     bool ok = true;
@@ -46,6 +63,8 @@ struct VerifyFused : k2c::impl::VerifyFusedPassBase<VerifyFused> {
       for (Operation &op : function.getRegion(0).front()) {
         if (auto kernel = dyn_cast<KernelOp>(op)) {
           ok &= succeeded(verifyKernel(kernel, names));
+          if (batchInvariant)
+            ok &= succeeded(verifyBatchInvariant(kernel));
         } else if (!isa<LayersOp, ReturnOp>(op)) {
           op.emitOpError("expected every op to be in a kernel "
                          "(k2-form-kernels), but got it outside");

@@ -41,7 +41,7 @@ public:
       if (buffer.getBufferClass() == BufferClass::Input ||
           buffer.getBufferClass() == BufferClass::Persistent)
         state.written.insert(buffer.getSymName());
-    if (entry.getSymName() == "stack")
+    if (entry.getSymName() == "stack" || entry.getSymName() == "head")
       state.written.insert("x");
     return verify(entry.getBody().front(), state);
   }
@@ -79,7 +79,8 @@ private:
     LogicalResult result = success();
     expr.walkSymbols([&](StringRef symbol) {
       if (failed(result) || symbol == "T" || symbol == "B" || symbol == "S" ||
-          symbol == "P" || (symbol == "layer" && state.layers))
+          symbol == "P" || symbol == "masked" ||
+          (symbol == "layer" && state.layers))
         return;
       if (symbol.starts_with("W_") &&
           state.worklists.contains(symbol.drop_front(2)))

@@ -122,6 +122,10 @@ k2.model @micro attributes {config = #config} {
   // CHECK-NEXT: plan.layers "dense" from 0 to 1 {
   // CHECK: plan.launch @logits grid [T, 1, 1] args [#plan.bind<buffer @x>, #plan.bind<i32 T>, #plan.bind<param @embed>, #plan.bind<buffer @logits>, #plan.bind<i32 T>]
   // CHECK-NEXT: }
+  // What follows the layers is an entry, too.
+  // CHECK-NEXT: plan.entry @head {
+  // CHECK-NEXT: plan.launch @logits grid [T, 1, 1] args [#plan.bind<buffer @x>, #plan.bind<i32 T>, #plan.bind<param @embed>, #plan.bind<buffer @logits>, #plan.bind<i32 T>]
+  // CHECK-NEXT: }
   k2.entry @model(%ids: tensor<?xi32>, %cos: tensor<?x2xf32>, %sin: tensor<?x2xf32>, %batch: !k2.batch) -> tensor<?x500xf32> {
     %x = k2.kernel "embed" -> tensor<?x100xbf16> {
       %w = k2.weight @embed : tensor<500x100xbf16>

@@ -106,6 +106,24 @@ k2.model @m attributes {config = #config} {
 // CHECK: arith.cmpf ogt
 // CHECK: tile.store %{{.*}}, %[[Y]][%[[ROW]], %{{.*}}] bounds[%[[END]]]
 
+// The masked variant: rows of the mask are found by the rows' tokens, every key of the sequence is visited, scores stay in base e until their difference is taken.
+// CHECK-LABEL: tile.kernel @attention_masked(
+// CHECK-SAME: %[[M:[a-z0-9]*]]: memref<?x64xf32>,
+// CHECK-SAME: #plan.arg<read array "mask" [T * ceildiv(S, 64)]>
+// CHECK-DAG: %[[SCALE:.*]] = arith.constant dense<1.250000e-01> : tensor<64x64xf32>
+// CHECK-DAG: %[[LOG2E:.*]] = arith.constant dense<1.44269502> : tensor<64x64xf32>
+// CHECK: %[[TOKEN:.*]] = arith.divui %{{.*}} : tensor<64xi32>
+// CHECK: %[[FIRST:.*]] = arith.muli %[[TOKEN]], %{{.*}} : tensor<64xi32>
+// CHECK: scf.for %[[J:[a-z0-9]*]] =
+// CHECK: %[[PLAIN:.*]] = arith.mulf %{{.*}}, %[[SCALE]]
+// CHECK: %[[ROWS:.*]] = arith.addi %[[FIRST]], %{{.*}} : tensor<64xi32>
+// CHECK: %[[ADD:.*]] = tile.gather %[[M]][%{{.*}}] rows %[[ROWS]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[PLAIN]], %[[ADD]]
+// CHECK: arith.select %{{.*}}, %[[SUM]],
+// CHECK: %[[D:.*]] = arith.subf
+// CHECK: %[[D2:.*]] = arith.mulf %[[D]], %[[LOG2E]]
+// CHECK: math.exp2 %[[D2]]
+
 // CHECK-LABEL: tile.kernel @absorb_output(
 // CHECK-SAME: %{{.*}}: memref<2x?x64xbf16, strided<[64, 128, 1]>>, %[[W:.*]]: memref<2x128x64xbf16>, %{{.*}}: memref<2x?x64xbf16, strided<[64, 128, 1]>>)
 // CHECK: %[[H:.*]] = tile.cta_id z

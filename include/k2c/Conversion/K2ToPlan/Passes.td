@@ -6,11 +6,13 @@ include "mlir/Pass/PassBase.td"
 def ConvertK2ToPlanPass : Pass<"convert-k2-to-plan", "::mlir::ModuleOp"> {
   let summary = "Turn the model around the kernels into buffers, weights and commands";
   let description = [{
-    Makes a `plan.program` from a `k2.model` whose kernels exist as `tile.kernel` of the same name, and removes the model. Kernels that are equal but for their name and launch
+    Makes a `plan.program` from a `k2.model` whose kernels exist as `tile.kernel` of the same name (attention: and of the name with `_masked`), and removes the model. Kernels that are equal but for their name and launch
     keep one copy of the code.
 
     - Every activation that leaves a kernel becomes a buffer of class step; the residual stream of blocks and entries is the buffer `x`, the result of `@model` is `logits`.
     - A parameter becomes a param; a quantised one becomes two, values and `NAME.scale`.
+    - A kernel with attention becomes `plan.when eq(masked, 1)` over the launches of its two tile kernels.
+    - What `@model` does after its layers is an entry of its own, `@head`: rows in `x` to logits.
     - `k2.layers` becomes `plan.layers` with the launches of the block; work lists are made first in an entry; `x` after the embedding and after every layer, and the router's
       choice, are traced; `plan.require` precedes the first kernel that reads weights of experts.
 
@@ -40,6 +42,7 @@ def ConvertK2ToPlanPass : Pass<"convert-k2-to-plan", "::mlir::ModuleOp"> {
     Option<"target", "target", "std::string", "\"sm_90a\"", "Architecture that goes into the manifest">,
     Option<"activations", "activations", "std::string", "\"bf16\"", "Recorded in the manifest">,
     Option<"numerics", "numerics", "std::string", "\"fused\"", "Recorded in the manifest">,
+    Option<"batchInvariant", "batch-invariant", "bool", "false", "Recorded in the manifest">,
     Option<"schedule", "schedule", "std::string", "\"auto\"", "Recorded in the manifest">,
     Option<"configHash", "config-hash", "std::string", "\"\"", "SHA-256 of config.json, recorded in the manifest">,
   ];

@@ -33,13 +33,20 @@ struct ViewShape {
   llvm::SmallVector<plan::ExprAttr> extents;
 };
 
+/// A kernel with attention is compiled twice: for steps that bring a mask, and
+/// for those that are causal.
+enum class Variant { Plain, Masked };
+
 class K2TileContext {
 public:
-  K2TileContext(k2::KernelOp source, tile::KernelOp target);
+  K2TileContext(k2::KernelOp source, tile::KernelOp target,
+                Variant variant = Variant::Plain);
 
   k2::KernelOp getSource() const { return source; }
   k2::KernelConfigAttr getConfig() { return source.getConfigAttr(); }
   llvm::ArrayRef<int64_t> getTileShape() { return getConfig().getTile(); }
+  /// Whether attention follows the step's mask in place of causality.
+  bool isMasked() const { return variant == Variant::Masked; }
 
   TileFrame frame;
   /// In kernels over the experts' work list: the expert's place in the pool of
@@ -99,6 +106,7 @@ private:
 
   k2::KernelOp source;
   tile::KernelOp target;
+  Variant variant;
   llvm::SmallVector<mlir::Value> inputs;
   /// Arguments in order, and what each binds.
   llvm::SmallVector<mlir::Attribute> bindings;

@@ -21,6 +21,13 @@ llvm::SmallVector<mlir::Value> getKernelInputs(k2::KernelOp kernel);
 /// Whether a value from outside of a kernel is counted by getKernelInputs.
 bool isKernelInput(mlir::Value value);
 
+/// Whether the kernel attends: it has a second tile kernel for steps that bring
+/// a mask, with the array `mask` among its arguments.
+bool hasMaskedVariant(k2::KernelOp kernel);
+
+/// The name of that tile kernel.
+std::string getMaskedName(llvm::StringRef kernel);
+
 } // namespace k2c
 
 #endif // K2C_CONVERSION_K2TOTILE_KERNELINPUTS_H

@@ -78,6 +78,8 @@ public:
   // Memory.
   Value load(Value view, mlir::ValueRange indices, Shape shape,
              mlir::ValueRange bounds = {});
+  /// Rows of a view by number; `column` is where the tile starts in them.
+  Value gather(Value view, Value column, Value rows, Shape shape);
   void store(Value tile, Value view, mlir::ValueRange indices,
              mlir::ValueRange bounds = {});
   Value loadScalar(Value view, mlir::ValueRange indices);

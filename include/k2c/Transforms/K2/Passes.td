@@ -109,12 +109,19 @@ def VerifyFusedPass : Pass<"k2-verify-fused", "::k2c::k2::ModelOp"> {
   let description = [{
     Ends the model stage. Nothing is changed.
 
+    With `batch-invariant` a row's result must depend neither on the other rows of the step nor on how a sequence was cut into steps. A kernel has one config for
+    all steps, so what remains to be refused is one whose order of summation depends on the step: keys cut into a number of pieces, whose size would follow the length.
+    A split of K is a constant of the op and is summed in order.
+
     *Requires*: nothing.
     *Guarantees*: blocks and entries hold only kernels, `k2.layers` and `k2.return`; every kernel has a config and a name of its own; attention is in the absorbed form; every op in a
     kernel implements `K2CostInterface`.
 
     Numerics: exact.
   }];
+  let options = [
+    Option<"batchInvariant", "batch-invariant", "bool", "false", "Refuse configs whose order of summation depends on the step">,
+  ];
 }
 
 #endif // K2C_TRANSFORMS_K2_PASSES
