@@ -101,6 +101,8 @@ Operand Parser::element(FunctionBuilder &b) {
 }
 
 Operand Parser::named(FunctionBuilder &b, std::string_view name) {
+  if (name.empty())
+    s.error("expected a name in an operand");
   if (auto reg = b.findRegister(name))
     return *reg;
   Operand o;
