@@ -1,6 +1,7 @@
 #include "runtime/ptxsim/Cta.h"
 #include "runtime/ptxsim/Specials.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -133,26 +134,49 @@ void Cta::start(uint64_t linear) {
     }
 }
 
+/// splitmix64.
+uint64_t Cta::random() {
+  uint64_t x = randomState += 0x9e3779b97f4a7c15ull;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+  return x ^ x >> 31;
+}
+
+void Cta::runWarp(Warp &w, uint64_t instructions, bool anywhere) {
+  const uint32_t live = w.live;
+  w.run(instructions, anywhere);
+  // A barrier does not wait for threads that have exited.
+  if (w.live != live)
+    for (unsigned b = 0; b < 16; ++b)
+      if (barriers[b].used)
+        checkRelease(b);
+}
+
 void Cta::run(uint64_t linear) {
   start(linear);
+  const Schedule schedule = launch.options.schedule;
   const uint64_t limit = launch.options.instructionLimit,
                  before = counters.warpInstructions;
+  order.clear();
+  for (Warp &w : warps)
+    order.push_back(&w);
+  if (schedule == Schedule::Reverse)
+    std::reverse(order.begin(), order.end());
+  randomState = launch.options.seed + linear * 0x632be59bd9b4e019ull;
   for (;;) {
     bool alive = false, progress = false;
-    for (Warp &w : warps) {
-      if (!w.live)
-        continue;
-      alive = true;
-      if (w.blocked)
+    if (schedule == Schedule::Random)
+      for (size_t i = order.size(); i > 1; --i)
+        std::swap(order[i - 1], order[random() % i]);
+    for (Warp *w : order) {
+      alive |= w->live != 0;
+      if (!w->live || w->blocked)
         continue;
       progress = true;
-      const uint32_t live = w.live;
-      w.run(quantum);
-      // A barrier does not wait for threads that have exited.
-      if (w.live != live)
-        for (unsigned b = 0; b < 16; ++b)
-          if (barriers[b].used)
-            checkRelease(b);
+      if (schedule == Schedule::Random)
+        runWarp(*w, random() % (1ull << random() % 12) + 1, true);
+      else
+        runWarp(*w, quantum, false);
     }
     if (!alive)
       break;
@@ -165,6 +189,8 @@ void Cta::run(uint64_t linear) {
       for (const Warp &w : warps)
         if (w.live && !w.blocked)
           spinning = &w;
+      if (!spinning)
+        continue;
       throw Fault{fmt::format(
           "{}: the CTA has executed more than {} warp instructions: it hangs",
           spinning->where(spinning->ops[spinning->pc]), limit)};

@@ -96,11 +96,15 @@ public:
 
 private:
   void start(uint64_t linear);
+  void runWarp(Warp &w, uint64_t instructions, bool anywhere);
   void release(unsigned id);
   void checkRelease(unsigned id);
   unsigned liveWarps() const;
+  uint64_t random();
   [[noreturn]] void deadlock();
 
+  std::vector<Warp *> order; ///< in which the warps run
+  uint64_t randomState = 0;
   StoragePool::Block storage; ///< registers and shared memory
   std::byte *registers = nullptr;
 };

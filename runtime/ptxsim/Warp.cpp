@@ -13,9 +13,13 @@ constexpr unsigned spinLimit = 1024;
 
 // --- running ---
 
-void Warp::run(uint64_t quantum) {
+void Warp::run(uint64_t quantum, bool anywhere) {
   if (!active && !select())
     return;
+  anywhere ? interpret<true>(quantum) : interpret<false>(quantum);
+}
+
+template <bool Anywhere> void Warp::interpret(uint64_t quantum) {
   const Op *ip = ops + pc;
   uint64_t executed = 0, threads = 0;
   const auto attentionOf = [this] {
@@ -24,6 +28,10 @@ void Warp::run(uint64_t quantum) {
   uint8_t attention = attentionOf();
   for (;;) {
     const Op &op = *ip;
+    if (Anywhere && executed >= quantum) {
+      pc = indexOf(op);
+      break;
+    }
     if (op.flags & attention) {
       if ((op.flags & Leader) && !splits.empty() && mustSwitch(op)) {
         pc = indexOf(op);
@@ -49,6 +57,8 @@ void Warp::run(uint64_t quantum) {
           if (!select())
             break;
           attention = attentionOf();
+          if (executed >= quantum)
+            break;
         } else if (nextPc <= indexOf(op)) {
           if (!splits.empty())
             ++spins;

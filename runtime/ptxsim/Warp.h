@@ -101,9 +101,9 @@ public:
   void exitLanes(uint32_t mask);
   uint32_t indexOf(const Op &op) const { return uint32_t(&op - ops); }
 
-  /// Runs until the warp blocks, ends, or has executed about `quantum`
-  /// instructions.
-  void run(uint64_t quantum);
+  /// Runs until the warp blocks, ends, or has executed `quantum` instructions:
+  /// exactly, or (not `anywhere`) at the next back edge.
+  void run(uint64_t quantum, bool anywhere);
 
   std::byte *registers = nullptr;
   const Op *ops = nullptr;
@@ -123,6 +123,7 @@ public:
       nullptr; ///< the one that the last global access hit
 
 private:
+  template <bool Anywhere> void interpret(uint64_t quantum);
   uint32_t missingLanes(const Op &op, uint32_t mask, uint32_t members);
   bool mustSwitch(const Op &op);
   bool select();

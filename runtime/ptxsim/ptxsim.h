@@ -66,6 +66,15 @@ struct Checks {
   bool divergence = true; ///< .aligned instructions reached by a part of a warp
 };
 
+/// The order in which a CTA's warps run. A program without races gives the same
+/// result under all.
+enum class Schedule : uint8_t {
+  RoundRobin, ///< each until it blocks or has run for a while, first to last
+  Reverse,    ///< the same, last to first
+  Random,     ///< in random order for a random number of instructions, by
+              ///< DeviceOptions::seed
+};
+
 struct DeviceOptions {
   unsigned threads = 0; ///< host threads for CTAs; 0: one per core
   Checks checks;
@@ -77,6 +86,8 @@ struct DeviceOptions {
   uint64_t instructionLimit =
       1ull
       << 38; ///< warp instructions of one CTA before it counts as hung; 0: none
+  Schedule schedule = Schedule::RoundRobin;
+  uint64_t seed = 0; ///< of Schedule::Random
   uint32_t maxSharedBytes =
       232448; ///< per CTA: 227 KiB, the Hopper opt-in limit
 };

@@ -35,6 +35,26 @@ Dim3 parseDims(const std::string &text, const char *option) {
   return {d[0], d[1], d[2]};
 }
 
+void parseSchedule(const std::string &text, DeviceOptions &options) {
+  if (text == "rr")
+    return;
+  if (text == "reverse") {
+    options.schedule = Schedule::Reverse;
+    return;
+  }
+  options.schedule = Schedule::Random;
+  const std::string_view random = "random:";
+  const char *end = text.data() + text.size();
+  if (text.starts_with(random)) {
+    auto [p, code] =
+        std::from_chars(text.data() + random.size(), end, options.seed);
+    if (code == std::errc() && p == end)
+      return;
+  }
+  throw UsageError{fmt::format(
+      "--schedule: expected rr, reverse or random:SEED, but got '{}'", text)};
+}
+
 /// An element type of --arg.
 struct ElementType {
   const char *name;
@@ -232,6 +252,9 @@ int main(int argc, char **argv) {
   app.add_option("--grid", grid, "X[,Y[,Z]] CTAs");
   app.add_option("--block", block, "X[,Y[,Z]] threads of a CTA");
   app.add_option("--shared", shared, "bytes of dynamic shared memory");
+  std::string schedule = "rr";
+  app.add_option("--schedule", schedule,
+                 "order of a CTA's warps: rr, reverse, random:SEED");
   app.add_option("--threads", options.threads, "host threads (0: all cores)");
   app.add_option("--async", async,
                  "when the bytes of cp.async arrive: eager, or lazy: only at "
@@ -255,6 +278,7 @@ int main(int argc, char **argv) {
     std::string text((std::istreambuf_iterator<char>(in)),
                      std::istreambuf_iterator<char>());
     options.lazyAsync = async == "lazy";
+    parseSchedule(schedule, options);
     Device device(options);
     auto module = device.loadModule(std::move(text), file);
     if (!module)

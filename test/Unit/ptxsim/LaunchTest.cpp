@@ -129,3 +129,34 @@ L: mad.lo.s32 %v, %v, 1664525, 1013904223; sub.s32 %i, %i, 1; setp.gt.s32 %p, %i
   EXPECT_EQ(first[1], 1664525u + 1013904223u);
   EXPECT_EQ(first[2], 1664525u * (1664525u * 2 + 1013904223u) + 1013904223u);
 }
+
+TEST(Launch, SchedulesShowAMissingBarrier) {
+  // Each warp reads what the next one wrote. With a barrier every schedule
+  // gives the same; without one the order of warps shows.
+  auto run = [](const std::string &barrier, Schedule schedule, uint64_t seed) {
+    DeviceOptions options = onThreads(1);
+    options.schedule = schedule;
+    options.seed = seed;
+    options.checks.uninitialisedShared = false;
+    Sim sim(header +
+                ".visible .entry k(.param .u64 out) { .shared .align 4 .b8 "
+                "s[512]; .reg .b64 %o, %x; .reg .b32 %t, %a, %n, %v;\n"
+                "ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mov.u32 %a, s; "
+                "mad.lo.s32 %n, %t, 4, %a; st.shared.b32 [%n], %t;\n" +
+                barrier +
+                "add.s32 %n, %t, 32; and.b32 %n, %n, 127; mad.lo.s32 %n, %n, "
+                "4, %a; ld.shared.b32 %v, [%n]; mul.wide.u32 %x, %t, 4;\n"
+                "add.s64 %o, %o, %x; st.global.b32 [%o], %v; ret; }",
+            options);
+    uint64_t out = sim.buffer("out", std::vector<uint32_t>(128));
+    EXPECT_EQ(sim.run({out}, {128, 1, 1}).message(), "");
+    return sim.read<uint32_t>(out, 128);
+  };
+  const auto right = run("bar.sync 0;", Schedule::RoundRobin, 0);
+  EXPECT_EQ(right[0], 32u);
+  EXPECT_EQ(run("bar.sync 0;", Schedule::Reverse, 0), right);
+  for (uint64_t seed = 0; seed < 10; ++seed)
+    EXPECT_EQ(run("bar.sync 0;", Schedule::Random, seed), right);
+  EXPECT_NE(run("", Schedule::RoundRobin, 0), right);
+  EXPECT_NE(run("", Schedule::RoundRobin, 0), run("", Schedule::Reverse, 0));
+}

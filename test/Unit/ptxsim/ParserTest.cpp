@@ -146,3 +146,56 @@ TEST(Parser, TruncationAtEveryByteIsAnErrorOrFine) {
     EXPECT_TRUE(result.ok() || result.message().starts_with("k.ptx:")) << n;
   }
 }
+
+TEST(Parser, MutantsAreErrorsOrFine) {
+  // Characters dropped, changed, repeated: an error with a position or a
+  // module, never anything else. Loaded ones run.
+  const std::string text =
+      header +
+      ".shared .align 16 .b8 s[64];\n.global .align 4 .u32 g[4] = {1, "
+      "2};\n.visible .entry k(.param .u64 p, .param .align 8 .b8 q[16])\n"
+      "{ .reg .b32 %r<6>; .reg .b64 %d<3>; .reg .pred %p<2>; ld.param.u64 %d1, "
+      "[p]; mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 5;\n"
+      "@%p1 bra L; mov.b64 {%r1,%r2}, %d1; { .reg .b32 x; mov.u32 x, 3; "
+      "add.s32 %r3, x, 0x10; }\nL: shfl.sync.idx.b32 %r1|%p0, %r2, 0, 31, -1;\n"
+      "st.shared.v2.b32 [s+8], {%r1, %r3}; bar.sync 0; ld.shared.b32 %r4, [s+8]; "
+      "st.global.b32 [g+4], %r4; .loc 1 2 3\n ret; }\n";
+  uint64_t state = 1;
+  auto random = [&](uint64_t n) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (state >> 33) % n;
+  };
+  unsigned loaded = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string mutant = text;
+    for (uint64_t m = random(3) + 1; m; --m) {
+      const size_t at = random(mutant.size());
+      switch (random(3)) {
+      case 0:
+        mutant.erase(at, 1 + random(4));
+        break;
+      case 1:
+        mutant[at] = char(32 + random(95));
+        break;
+      case 2:
+        mutant.insert(at, mutant.substr(random(mutant.size()), random(12)));
+        break;
+      }
+    }
+    DeviceOptions options = onThreads(1);
+    options.instructionLimit = 10000;
+    Device device(options);
+    auto result = device.loadModule(mutant, "k.ptx");
+    if (!result) {
+      EXPECT_TRUE(result.message().starts_with("k.ptx:")) << result.message();
+      continue;
+    }
+    ++loaded;
+    uint64_t values[32] = {};
+    std::vector<const void *> params(32, values);
+    for (const Kernel &kernel : (*result)->kernels())
+      if (kernel.params.size() <= 32 && kernel.paramBytes <= sizeof(values))
+        (void)device.launch(**result, kernel, {}, {32, 1, 1}, 0, params.data());
+  }
+  EXPECT_GT(loaded, 100u);
+}
