@@ -101,6 +101,17 @@ static std::optional<SharedAttr> swizzleFor(RankedTensorType tile) {
   return attr;
 }
 
+/// Whether the loop writes global memory: reading ahead could then miss it.
+static bool storesGlobal(scf::ForOp loop) {
+  return loop
+      ->walk([](Operation *op) {
+        return isa<StoreOp, StoreScalarOp, ScatterOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Ops of the loop body that compute the load's operands; nullopt if they
 /// depend on loop-carried values or have effects.
 static std::optional<llvm::SetVector<Operation *>> indexSlice(Operation *op,
@@ -164,7 +175,8 @@ SmallVector<StagedLoad> k2c::tile::findStagedLoads(KernelOp kernel) {
       op->emitRemark("copied in pieces of ")
           << load.vectorBytes
           << " bytes: its rows are not known to be aligned to 16";
-    if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp()))
+    if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+        loop && !storesGlobal(loop))
       if (auto slice = indexSlice(op, loop)) {
         load.loop = loop;
         load.slice = *slice;

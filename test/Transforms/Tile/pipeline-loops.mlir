@@ -114,3 +114,38 @@ tile.kernel @expert(%x: memref<?x128xbf16>, %ids: memref<64xi32>, %w: memref<64x
   tile.store %d, %y[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   tile.return
 }
+
+// -----
+
+// A loop that stores, or whose indices are carried, waits for its copies where the loads stand.
+// CHECK-LABEL: tile.kernel @in_place
+tile.kernel @in_place(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>, %n: i32) attributes {num_warps = 4} {
+  // CHECK: tile.alloc_shared : <1x64x64xbf16
+  // CHECK: tile.alloc_shared : <1x64x64xbf16
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // CHECK: scf.for
+  scf.for %i = %c0 to %n step %c64 : i32 {
+    // CHECK-NEXT: tile.copy_async
+    // CHECK-NEXT: tile.commit_group
+    // CHECK-NEXT: tile.wait_group 0
+    %a = tile.load %x[%i, %c0] : memref<?x64xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %a, %a, %zero {b_transposed} : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %r = arith.truncf %d : tensor<64x64xf32> to tensor<64x64xbf16>
+    tile.store %r, %y[%i, %c0] : tensor<64x64xbf16>, memref<?x64xbf16>
+  }
+  // CHECK: scf.for
+  %last:2 = scf.for %i = %c0 to %n step %c64 iter_args(%row = %c0, %c = %zero) -> (i32, tensor<64x64xf32>) : i32 {
+    // CHECK-NEXT: tile.copy_async
+    // CHECK-NEXT: tile.commit_group
+    // CHECK-NEXT: tile.wait_group 0
+    %a = tile.load %x[%row, %c0] : memref<?x64xbf16> -> tensor<64x64xbf16>
+    %d = tile.dot %a, %a, %c {b_transposed} : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %next = arith.addi %row, %c64 : i32
+    scf.yield %next, %d : i32, tensor<64x64xf32>
+  }
+  %r = arith.truncf %last#1 : tensor<64x64xf32> to tensor<64x64xbf16>
+  tile.store %r, %y[%c0, %c0] : tensor<64x64xbf16>, memref<?x64xbf16>
+  tile.return
+}

@@ -24,8 +24,8 @@ def TileVerifyTiledPass : TilePass<"tile-verify-tiled"> {
 def TilePipelineLoopsPass : TilePass<"tile-pipeline-loops"> {
   let summary = "Bring the operands of dots through shared memory by asynchronous copies";
   let description = [{
-    A tile that a dot reads from global memory (directly, through a `tile.slice` or a `tile.convert`) goes through a swizzled shared buffer. In a loop whose
-    indices can be computed ahead, the copies run `stages - 1` iterations ahead of their use; elsewhere they are waited for where the load stood. Every
+    A tile that a dot reads from global memory (directly, through a `tile.slice` or a `tile.convert`) goes through a swizzled shared buffer. In a loop that
+    writes no global memory and whose indices can be computed ahead, the copies run `stages - 1` iterations ahead of their use; elsewhere they are waited for where the load stood. Every
     use reads the buffer again, so that one buffer serves several dots.
 
     ```mlir
