@@ -96,6 +96,12 @@ static std::optional<SharedAttr> swizzleFor(RankedTensorType tile) {
   if (span < 16)
     return std::nullopt;
   auto attr = SharedAttr::get(tile.getContext(), span >= 32 ? span : 0, 0, {});
+  if (attr.getMap(tile.getShape(), elem))
+    return attr;
+  // An odd number of rows cannot have several panels: one panel as wide as the
+  // columns' 2-power part, with the same XOR of rows into chunks.
+  span = cols / oddPart(cols) * elem;
+  attr = SharedAttr::get(tile.getContext(), 0, span, {1, 2, 4});
   if (!attr.getMap(tile.getShape(), elem))
     return std::nullopt;
   return attr;
