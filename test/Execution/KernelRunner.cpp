@@ -147,12 +147,11 @@ std::vector<uint8_t> KernelRunner::arrayContents(k2::KernelOp kernel,
   const reference::Batch<Real> &batch = step.batch;
   if (name == "token_ids")
     return integers(step.ids.data);
-  if (name == "rope_cos")
-    return encodeRows(step.cos.data, step.cos.columns(), step.cos.columns(),
-                      f32, 0);
-  if (name == "rope_sin")
-    return encodeRows(step.sin.data, step.sin.columns(), step.sin.columns(),
-                      f32, 0);
+  if (name == "rope_cos" || name == "rope_sin") {
+    const Tensor &table = name == "rope_cos" ? step.cos : step.sin;
+    return encodeRows(table.data, table.columns(),
+                      plan::paddedRowStride(table.columns(), f32), f32, 0xff);
+  }
   if (name == "seq_start")
     return integers(batch.seqStart);
   if (name == "past_len")

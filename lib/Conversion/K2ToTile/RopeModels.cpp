@@ -27,11 +27,12 @@ Value k2c::emitRotation(TileEmitter &e, Value pairs, Value cos, Value sin) {
 Value k2c::loadRotaryRow(TileEmitter &e, K2TileContext &context, StringRef name,
                          Value table, Value token, int64_t columns) {
   int64_t width = cast<RankedTensorType>(table.getType()).getDimSize(1);
-  Value view = context.getArray(name, plan::Access::Read,
-                                {e.getF32Type(),
-                                 {ShapedType::kDynamic, width},
-                                 {width, 1},
-                                 {context.tokens()}});
+  Value view =
+      context.getArray(name, plan::Access::Read,
+                       {e.getF32Type(),
+                        {ShapedType::kDynamic, width},
+                        {plan::paddedRowStride(width, e.getF32Type()), 1},
+                        {context.tokens()}});
   return e.roundToBf16(e.load(view, {token, e.i32(0)}, {1, columns}));
 }
 

@@ -36,7 +36,7 @@ k2.model @m attributes {config = #config} {
 }
 
 // CHECK-LABEL: tile.kernel @rope(
-// CHECK-SAME: %[[Q:.*]]: memref<?x3x34xi32, strided<[104, 34, 1]>>, %[[COS:.*]]: memref<?x2xf32>, %[[SIN:.*]]: memref<?x2xf32>, %[[Y:.*]]: memref<?x3x34xi32, strided<[104, 34, 1]>>)
+// CHECK-SAME: %[[Q:.*]]: memref<?x3x34xi32, strided<[104, 34, 1]>>, %[[COS:.*]]: memref<?x2xf32, strided<[4, 1]>>, %[[SIN:.*]]: memref<?x2xf32, strided<[4, 1]>>, %[[Y:.*]]: memref<?x3x34xi32, strided<[104, 34, 1]>>)
 // CHECK-SAME: plan.args = [#plan.arg<read input 0 [T]>, #plan.arg<read array "rope_cos" [T]>, #plan.arg<read array "rope_sin" [T]>, #plan.arg<write result 0 [T]>]
 // CHECK-SAME: plan.grid = [#plan.expr<T>, #plan.expr<1>, #plan.expr<1>]
 // CHECK-DAG: %[[C3:.*]] = arith.constant 3 : i32
@@ -44,7 +44,7 @@ k2.model @m attributes {config = #config} {
 // CHECK-DAG: %[[HIGH:.*]] = arith.constant dense<-65536> : tensor<4x2xi32>
 // CHECK-DAG: %[[SHIFT:.*]] = arith.constant dense<16> : tensor<4x2xi32>
 // CHECK: %[[T:.*]] = tile.cta_id x
-// CHECK: %[[COSF:.*]] = tile.load %[[COS]][%[[T]], %{{.*}}] : memref<?x2xf32> -> tensor<1x2xf32>
+// CHECK: %[[COSF:.*]] = tile.load %[[COS]][%[[T]], %{{.*}}] : memref<?x2xf32, strided<[4, 1]>> -> tensor<1x2xf32>
 // CHECK: arith.truncf %[[COSF]] : tensor<1x2xf32> to tensor<1x2xbf16>
 // CHECK: %[[PLAIN:.*]] = tile.load %[[Q]][%[[T]], %[[H:.*]], %{{.*}}] bounds[%[[C3]], %[[C32]]]
 // CHECK: tile.store %[[PLAIN]], %[[Y]][%[[T]], %[[H]], %{{.*}}] bounds[%[[C3]], %[[C32]]]
