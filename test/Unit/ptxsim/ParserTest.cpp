@@ -158,7 +158,8 @@ TEST(Parser, MutantsAreErrorsOrFine) {
       "[p]; mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 5;\n"
       "@%p1 bra L; mov.b64 {%r1,%r2}, %d1; { .reg .b32 x; mov.u32 x, 3; "
       "add.s32 %r3, x, 0x10; }\nL: shfl.sync.idx.b32 %r1|%p0, %r2, 0, 31, -1;\n"
-      "st.shared.v2.b32 [s+8], {%r1, %r3}; bar.sync 0; ld.shared.b32 %r4, [s+8]; "
+      "st.shared.v2.b32 [s+8], {%r1, %r3}; bar.sync 0; ld.shared.b32 %r4, "
+      "[s+8]; "
       "st.global.b32 [g+4], %r4; .loc 1 2 3\n ret; }\n";
   uint64_t state = 1;
   auto random = [&](uint64_t n) {
