@@ -76,6 +76,7 @@ def main():
     run_suite(totals, "lit", lit, REPORTS / "lit")
     if not args.quick:
         run_check(totals, "dependency rules", [sys.executable, "scripts/check_dependencies.py"])
+        run_check(totals, "reference pages are fresh", [sys.executable, "scripts/reference.py", "--check"])
         run_check(totals, "formatting", ["bash", "scripts/lint.sh", "--format"])
         run_check(totals, "build without LLVM", ["bash", "scripts/build.sh", "runtime"])
     print(f"{totals.passed} passed, {totals.failed} failed" + (f", {totals.skipped} skipped" if totals.skipped else ""))

@@ -2,7 +2,7 @@
 
 Features: `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `clang-nvptx` (a clang
 with that target, %clang_nvptx), `jsonschema`, `numpy` (%python has that package).
-Substitutions: %golden is the folder with golden cases that is in the tree, %python the interpreter of scripts/bootstrap.sh's environment if
+Substitutions: %golden is the folder with golden cases that is in the tree, %llvm the prefix of LLVM, %python the interpreter of scripts/bootstrap.sh's environment if
 there is one, else the one that runs lit.
 """
 import os
@@ -30,6 +30,7 @@ for name in ("K2C_GOLDEN", "CUDA_HOME", "K2C_PTXAS", "K2C_CACHE_DIR", "XDG_CACHE
 config.substitutions.append(("%golden", os.path.join(config.test_source_root, "golden")))
 config.substitutions.append(("%bin", config.k2c_bin_dir))
 config.substitutions.append(("%source", config.k2c_source_dir))
+config.substitutions.append(("%llvm", os.path.dirname(config.llvm_tools_dir)))
 
 cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", "/tmp"), ".cache")
 python = os.path.join(cache, "k2c", "venv", "bin", "python")
@@ -42,7 +43,7 @@ for package in ("jsonschema", "numpy"):
 if config.k2c_has_compiler:
     config.available_features.add("compiler")
 else:
-    config.excludes += ["Dialect", "Transforms", "Conversion", "Target", "Import", "Execution", "Reference"]
+    config.excludes += ["Dialect", "Transforms", "Conversion", "Target", "Import", "Execution", "Reference", "Docs"]
 # A clang that can make PTX of C: another compiler's PTX for the simulator.
 clang = shutil.which("clang-22") or shutil.which("clang")
 if clang and "nvptx64" in subprocess.run([clang, "--print-targets"], capture_output=True, text=True).stdout:

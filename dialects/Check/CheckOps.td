@@ -10,7 +10,11 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 def Check_Dialect : Dialect {
   let name = "check";
   let cppNamespace = "::k2c::check";
-  let summary = "expectations of tests, run by k2-interpret and by execution tests";
+  let summary = "Expectations of tests, run by k2-interpret and by execution tests";
+  let description = [{
+    A test states what it expects inside the function that computes it. The ops compare tensors and have no results; only the reference interpreter and test
+    harnesses give them meaning, no pass lowers them.
+  }];
 }
 
 class Check_Op<string mnemonic, list<Trait> traits = []> : Op<Check_Dialect, mnemonic, traits>;

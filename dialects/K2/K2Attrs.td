@@ -13,11 +13,23 @@ class K2_Attr<string name, string attrMnemonic> : AttrDef<K2_Dialect, name> { le
 
 def K2_Scoring : K2_Enum<"Scoring", "how router logits become scores", [
     I32EnumAttrCase<"Sigmoid", 0, "sigmoid">, I32EnumAttrCase<"Softmax", 1, "softmax">]>;
-def K2_ScoringAttr : EnumAttr<K2_Dialect, K2_Scoring, "scoring"> { let assemblyFormat = "`<` $value `>`"; }
+def K2_ScoringAttr : EnumAttr<K2_Dialect, K2_Scoring, "scoring"> {
+  let summary = "Function that turns router logits into scores";
+  let description = [{
+    `sigmoid` scores every expert by itself (DeepSeek-V3, Kimi K2), `softmax` over all experts (DeepSeek-V2). Both in float32. Written `#k2.scoring<sigmoid>`.
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
 
 def K2_Per : K2_Enum<"Per", "what a parameter exists once for", [
     I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Layer", 1, "layer">, I32EnumAttrCase<"Expert", 2, "expert">]>;
-def K2_PerAttr : EnumAttr<K2_Dialect, K2_Per, "per"> { let assemblyFormat = "`<` $value `>`"; }
+def K2_PerAttr : EnumAttr<K2_Dialect, K2_Per, "per"> {
+  let summary = "How many instances of a parameter there are";
+  let description = [{
+    One for the `model`, one per `layer`, or one per `layer` and `expert`; the names of its parts then hold `{layer}` and `{expert}`. Written `#k2.per<layer>`.
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
 
 def K2_Orientation : K2_Enum<"Orientation", "the tile axis that tokens lie on", [
     I32EnumAttrCase<"TokensM", 0, "tokens_m">, I32EnumAttrCase<"TokensN", 1, "tokens_n">]>;

@@ -58,7 +58,7 @@ def Tile_ArgMaxOp : Tile_Op<"argmax", [Pure]> {
 def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "prefix sums along the last axis";
   let description = [{
-    i32 addition (wraps). `exclusive` starts with 0, `inclusive` with the first element.
+    i32 addition, exact modulo 2^32. `exclusive` starts with 0, `inclusive` with the first element.
 
     ```mlir
     %start = tile.scan add axis 0 exclusive %count : tensor<512xi32>

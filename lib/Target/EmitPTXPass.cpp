@@ -1,6 +1,7 @@
 // k2c-emit-ptx: the text of every kernel of a module, for tests and for looking
 // at.
 #include "k2c/Target/PTX.h"
+#include "k2c/Target/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -11,19 +12,15 @@
 
 using namespace mlir;
 
+namespace k2c {
+#define GEN_PASS_DEF_EMITPTXPASS
+#include "k2c/Target/Passes.h.inc"
+} // namespace k2c
+
 namespace {
 
-struct EmitPTX : PassWrapper<EmitPTX, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmitPTX)
-
-  EmitPTX() = default;
-  EmitPTX(const EmitPTX &other) : PassWrapper(other) {}
-
-  StringRef getArgument() const override { return "k2c-emit-ptx"; }
-  StringRef getDescription() const override {
-    return "Write the PTX of every kernel (after k2c-nvvm-to-llvm); numerics: "
-           "exact";
-  }
+struct EmitPTX : k2c::impl::EmitPTXPassBase<EmitPTX> {
+  using EmitPTXPassBase::EmitPTXPassBase;
 
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<gpu::GPUModuleOp>()) {
@@ -51,17 +48,12 @@ struct EmitPTX : PassWrapper<EmitPTX, OperationPass<ModuleOp>> {
       out << *text;
     }
   }
-
-  Option<std::string> folder{
-      *this, "folder",
-      llvm::cl::desc("where NAME.ptx go; - is the standard output"),
-      llvm::cl::init("-")};
 };
 
 } // namespace
 
 void k2c::registerTargetPasses() {
-  PassRegistration<EmitPTX>();
+  registerPTXPasses();
   PassPipelineRegistration<>(
       "k2c-nvvm-to-llvm",
       "Lower kernels from convert-tile-to-nvvm to the LLVM dialect",

@@ -27,3 +27,11 @@ func.func @expect_close_c2(%x: tensor<4xf32>) {
   check.expect_close %x, %x max_abs -1.0 : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @expect_equal_c1(%a: tensor<2xi32>, %b: tensor<3xi32>) {
+  // expected-error @below {{requires all operands to have the same type}}
+  "check.expect_equal"(%a, %b) : (tensor<2xi32>, tensor<3xi32>) -> ()
+  return
+}

@@ -81,6 +81,14 @@ def TileAllocateSharedPass : TilePass<"tile-allocate-shared"> {
   let description = [{
     Sets `offset` of every `tile.alloc_shared`, in program order, aligned to the period of the buffer's swizzle.
 
+    ```mlir
+    %a = tile.alloc_shared : !tile.buffer<2x64x64xbf16, #tile.shared<swizzle = 128>>
+    %b = tile.alloc_shared : !tile.buffer<64x64xbf16, #tile.shared<swizzle = 128>>
+    // becomes
+    %a = tile.alloc_shared {offset = 0 : i64} : !tile.buffer<2x64x64xbf16, #tile.shared<swizzle = 128>>
+    %b = tile.alloc_shared {offset = 16384 : i64} : !tile.buffer<64x64xbf16, #tile.shared<swizzle = 128>>
+    ```
+
     *Requires*: nothing.
     *Guarantees*: buffers are disjoint and end below 227 KiB.
 
