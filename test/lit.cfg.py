@@ -1,6 +1,6 @@
 """lit configuration of k2c: tools come from build/bin, FileCheck and lit from LLVM's folder.
 
-Features: `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `clang-nvptx` (a clang
+Features: `full` (long tests are wanted: K2C_FULL_TESTS is set), `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `clang-nvptx` (a clang
 with that target, %clang_nvptx), `jsonschema`, `numpy` (%python has that package).
 Substitutions: %golden is the folder with golden cases that is in the tree, %llvm the prefix of LLVM, %python the interpreter of scripts/bootstrap.sh's environment if
 there is one, else the one that runs lit.
@@ -50,6 +50,9 @@ if clang and "nvptx64" in subprocess.run([clang, "--print-targets"], capture_out
     config.available_features.add("clang-nvptx")
     config.substitutions.append(("%clang_nvptx", clang))
 
+# Tests of a minute: scripts/test.sh without --quick sets it.
+if os.environ.get("K2C_FULL_TESTS"):
+    config.available_features.add("full")
 if os.environ.get("K2C_GOLDEN"):
     config.available_features.add("golden-folder")
 if os.environ.get("K2C_PTXAS") or shutil.which("ptxas", path=config.environment["PATH"]):

@@ -3,6 +3,7 @@
 
 #include "dialects/Plan/Plan.h"
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -18,7 +19,7 @@ void test::put(std::vector<uint8_t> &bytes, size_t index, Type element,
     float x = static_cast<float>(value);
     uint32_t bits;
     std::memcpy(&bits, &x, 4);
-    uint16_t upper = bits >> 16;
+    uint16_t upper = std::isnan(x) ? 0xffff : bits >> 16;
     std::memcpy(&bytes[index * 2], &upper, 2);
   } else if (element.isInteger(32)) {
     int32_t x = static_cast<int32_t>(value);

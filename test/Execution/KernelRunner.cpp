@@ -18,6 +18,7 @@ ptxsim::DeviceOptions deviceOptions() {
   ptxsim::DeviceOptions options;
   options.threads = 2;
   options.poison = true;
+  options.lazyAsync = true;
   return options;
 }
 
@@ -47,14 +48,16 @@ mlir::Value routingOf(k2::KernelOp kernel) {
 
 } // namespace
 
-KernelRunner::KernelRunner(ModuleOp module, RandomParameters &parameters,
-                           const Step &step)
+KernelRunner::KernelRunner(ModuleOp module, RandomParameters &parameters)
     : module(module), model(*module.getOps<k2::ModelOp>().begin()),
-      parameters(parameters), step(step), device(deviceOptions()) {
-  const reference::Batch<Real> &batch = step.batch;
+      parameters(parameters), device(deviceOptions()) {}
+
+void KernelRunner::setStep(const Step &next) {
+  current = &next;
+  const reference::Batch<Real> &batch = next.batch;
   symbols["T"] = batch.tokens();
   symbols["B"] = batch.sequences();
-  symbols["P"] = step.pages;
+  symbols["P"] = next.firstPage + next.pages;
   int64_t longest = 0;
   for (int64_t b = 0; b < batch.sequences(); ++b)
     longest = std::max(longest, batch.pastLen[b] + batch.seqStart[b + 1] -
@@ -115,9 +118,9 @@ int64_t KernelRunner::evaluate(plan::ExprAttr expr, int64_t layer) const {
 std::vector<std::pair<int64_t, int64_t>>
 KernelRunner::queryTiles(int64_t rows, int64_t perToken) const {
   std::vector<std::pair<int64_t, int64_t>> tiles;
-  for (int64_t b = 0; b < step.batch.sequences(); ++b)
-    for (int64_t row = step.batch.seqStart[b] * perToken;
-         row < step.batch.seqStart[b + 1] * perToken; row += rows)
+  for (int64_t b = 0; b < current->batch.sequences(); ++b)
+    for (int64_t row = current->batch.seqStart[b] * perToken;
+         row < current->batch.seqStart[b + 1] * perToken; row += rows)
       tiles.push_back({b, row});
   return tiles;
 }
@@ -144,29 +147,48 @@ std::vector<uint8_t> KernelRunner::arrayContents(k2::KernelOp kernel,
   auto integers = [&](const std::vector<int64_t> &values) {
     return encodeRows(values, 1, 1, i32, 0);
   };
-  const reference::Batch<Real> &batch = step.batch;
+  const reference::Batch<Real> &batch = current->batch;
   if (name == "token_ids")
+<<<<<<< Updated upstream
     return integers(step.ids.data);
   if (name == "rope_cos" || name == "rope_sin") {
     const Tensor &table = name == "rope_cos" ? step.cos : step.sin;
     return encodeRows(table.data, table.columns(),
                       plan::paddedRowStride(table.columns(), f32), f32, 0xff);
   }
+=======
+    return integers(current->ids.data);
+  if (name == "rope_cos")
+    return encodeRows(current->cos.data, current->cos.columns(),
+                      current->cos.columns(), f32, 0);
+  if (name == "rope_sin")
+    return encodeRows(current->sin.data, current->sin.columns(),
+                      current->sin.columns(), f32, 0);
+>>>>>>> Stashed changes
   if (name == "seq_start")
     return integers(batch.seqStart);
   if (name == "past_len")
     return integers(batch.pastLen);
+  auto moved = [&](std::vector<int64_t> values, int64_t by) {
+    for (int64_t &value : values)
+      value += value < 0 ? 0 : by;
+    return integers(values);
+  };
   if (name == "block_table")
-    return integers(batch.blockTable.data);
+    return moved(batch.blockTable.data, current->firstPage);
   if (name == "slot")
-    return integers(batch.slot);
+    return moved(batch.slot, current->firstPage * kPageSize);
   if (name == "slot_of")
+<<<<<<< Updated upstream
     return integers(step.slotOf);
   if (name == "mask") {
     int64_t keys = batch.mask->columns();
     return encodeRows(batch.mask->data, keys, llvm::alignTo(keys, 64), f32,
                       0xff);
   }
+=======
+    return integers(current->slotOf);
+>>>>>>> Stashed changes
   if (name == "query_tiles") {
     std::vector<int64_t> flat;
     tile::KernelOp tile = tileOf(kernel);
@@ -245,15 +267,15 @@ std::vector<uint8_t> KernelRunner::contents(k2::KernelOp kernel,
     Type f32 = Float32Type::get(module.getContext());
     if (auto *weight = std::get_if<reference::Weight<Real>>(&value))
       return arg.getKind() == ArgKind::Scale
-                 ? encodePool(weight->scales, weight->experts(), step.slotOf,
-                              f32)
-                 : encodePool(weight->values, weight->experts(), step.slotOf,
-                              view.getElementType());
+                 ? encodePool(weight->scales, weight->experts(),
+                              current->slotOf, f32)
+                 : encodePool(weight->values, weight->experts(),
+                              current->slotOf, view.getElementType());
     const Tensor &tensor = std::get<Tensor>(value);
     if (tensor.shape.size() == 1)
       return encodeRows(tensor.data, 1, 1, f32, 0);
     return encodePool(tensor, tensor.shape.size() == 3 ? tensor.shape[0] : 1,
-                      step.slotOf, view.getElementType());
+                      current->slotOf, view.getElementType());
   }
   case ArgKind::Array:
     if (arg.getAccess() == plan::Access::Write &&
@@ -272,9 +294,14 @@ std::vector<uint8_t> KernelRunner::contents(k2::KernelOp kernel,
 
 llvm::Error KernelRunner::launch(k2::KernelOp kernel, int64_t layer,
                                  ValueOf valueOf) {
+<<<<<<< Updated upstream
   outputs.clear();
   tile::KernelOp tile = tileOf(kernel);
   auto code = compiled(tile ? tile.getSymName() : kernel.getName());
+=======
+  release();
+  auto code = compiled(kernel.getName());
+>>>>>>> Stashed changes
   if (!code)
     return code.takeError();
   for (Attribute list : tile->getAttrOfType<ArrayAttr>(plan::kWorklistsAttr)) {
@@ -305,7 +332,10 @@ llvm::Error KernelRunner::launch(k2::KernelOp kernel, int64_t layer,
         if (arg.getAccess() != plan::Access::Read)
           outputs.push_back({arg, array->second});
       }
-      values.push_back(array->second.pointer);
+      int64_t before = 0;
+      if (arg.getName() == "latent_cache")
+        before = current->firstPage * (array->second.bytes / current->pages);
+      values.push_back(array->second.pointer - before);
     }
     for (int64_t extent : extents)
       values.push_back(static_cast<uint32_t>(extent));
@@ -348,6 +378,8 @@ llvm::Error KernelRunner::compare(k2::KernelOp kernel, ValueOf valueOf) {
   // The reference rounds P against the row's final maximum, the kernel against
   // the running one.
   Tolerance tolerance = attends ? Tolerance{2e-2, 5e-3} : Tolerance{2e-3, 1e-3};
+  // The products of gate and of up, and their product.
+  kernel.getBody().walk([&](k2::SwigluOp) { tolerance.roundings = 3; });
   for (const Output &output : outputs) {
     std::string what = kernel.getName().str();
     uint64_t pointer = output.array.pointer;
@@ -370,8 +402,9 @@ llvm::Error KernelRunner::compare(k2::KernelOp kernel, ValueOf valueOf) {
       Tolerance exact{0, 0};
       bool integer = type.getElementType().isInteger(32);
       if (integer && got != want)
-        return compareValues(what, got, want, exact);
-      if (llvm::Error error = compareValues(what, got, want, tolerance))
+        return compareValues(what, got, want, columns, exact);
+      if (llvm::Error error =
+              compareValues(what, got, want, columns, tolerance))
         return error;
       continue;
     }
@@ -396,7 +429,8 @@ llvm::Error KernelRunner::compare(k2::KernelOp kernel, ValueOf valueOf) {
         got.push_back(value);
         want.push_back(pages.data[i]);
       }
-      if (llvm::Error error = compareValues(what, got, want, tolerance))
+      if (llvm::Error error =
+              compareValues(what, got, want, columns, tolerance))
         return error;
       continue;
     }
@@ -418,9 +452,33 @@ llvm::Error KernelRunner::compare(k2::KernelOp kernel, ValueOf valueOf) {
     if (llvm::Error error = compareIntegers(what, pointer, want))
       return error;
   }
+  release();
+  return llvm::Error::success();
+}
+
+std::vector<double> KernelRunner::result(k2::KernelOp kernel,
+                                         unsigned index) const {
+  auto type = cast<RankedTensorType>(kernel->getResult(index).getType());
+  int64_t columns = type.getDimSize(1);
+  int64_t stride = plan::paddedRowStride(columns, type.getElementType());
+  std::vector<double> values;
+  for (const Output &output : outputs) {
+    if (output.binding.getKind() != plan::ArgKind::Result ||
+        output.binding.getIndex() != index)
+      continue;
+    int64_t rows =
+        output.array.bytes / (stride * type.getElementTypeBitWidth() / 8);
+    for (int64_t i = 0; i < rows * columns; ++i)
+      values.push_back(get(output.array.pointer,
+                           i / columns * stride + i % columns,
+                           type.getElementType()));
+  }
+  return values;
+}
+
+void KernelRunner::release() {
   for (const Output &output : outputs)
     if (!device.free(output.array.pointer))
       llvm::report_fatal_error("simulator: free failed");
   outputs.clear();
-  return llvm::Error::success();
 }

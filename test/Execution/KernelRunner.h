@@ -25,19 +25,29 @@ struct Step {
   Tensor cos, sin;
   /// slotOf[e]: where expert e is in the pool.
   std::vector<int64_t> slotOf;
+  /// The number of the batch's page 0: the cache is the end of a larger one of
+  /// which the pages before do not exist.
+  int64_t firstPage = 0;
 };
 
 class KernelRunner {
 public:
   /// `module` holds the k2.model and the tile kernels made from it.
-  KernelRunner(mlir::ModuleOp module, RandomParameters &parameters,
-               const Step &step);
+  KernelRunner(mlir::ModuleOp module, RandomParameters &parameters);
+
+  /// The step of the launches that follow; it stays alive. Kernels are compiled
+  /// once for all steps.
+  void setStep(const Step &next);
 
   /// Uploads what the kernel reads and launches it. Called before the reference
   /// runs the kernel: it changes the cache in place.
   llvm::Error launch(k2::KernelOp kernel, int64_t layer, ValueOf valueOf);
   /// Compares what the kernel wrote. Called after the reference ran it.
   llvm::Error compare(k2::KernelOp kernel, ValueOf valueOf);
+  /// What the launched kernel wrote as its result `index`, row by row.
+  std::vector<double> result(k2::KernelOp kernel, unsigned index) const;
+  /// Frees what the launched kernel wrote; compare does so too.
+  void release();
 
 private:
   /// Memory of one argument.
@@ -69,7 +79,7 @@ private:
   mlir::ModuleOp module;
   k2::ModelOp model;
   RandomParameters &parameters;
-  const Step &step;
+  const Step *current = nullptr;
   ptxsim::Device device;
   std::map<std::string, CompiledKernel> kernels;
   std::map<std::string, int64_t> symbols;

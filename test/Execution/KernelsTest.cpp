@@ -1,28 +1,15 @@
 //===- KernelsTest.cpp - Every kernel of a model against the reference ----===//
 //
-// A config becomes a model with random weights. The reference runs it in the
-// rounding of the compiled code; each kernel runs on the simulator on the
-// reference's inputs.
+// Sizes and forms of the model: each compiles to other kernels.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelRunner.h"
-#include "k2c/Conversion/K2ToTile/Passes.h"
-#include "k2c/Import/Import.h"
-#include "k2c/InitAll.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
-#include "gtest/gtest.h"
+#include "ModelTest.h"
 
-using namespace mlir;
-using namespace k2c;
 using namespace k2c::test;
 
 namespace {
 
+<<<<<<< Updated upstream
 /// A config.json of the family; tests change what they are about.
 llvm::json::Object baseConfig() {
   return llvm::json::Object{
@@ -214,6 +201,9 @@ with(std::initializer_list<std::pair<const char *, llvm::json::Value>> fields) {
     config[name] = value;
   return config;
 }
+=======
+class Kernels : public ModelTest {};
+>>>>>>> Stashed changes
 
 TEST_F(Kernels, SmallModel) { check(baseConfig(), {{0, 9}}); }
 
@@ -303,7 +293,7 @@ TEST_F(Kernels, SoftmaxRouterWithoutBias) {
 
 // All scores are equal: the lower index wins, with groups and without.
 TEST_F(Kernels, TiesGoToTheLowerExpert) {
-  zeroed = {"moe.gate", "e_score_correction_bias"};
+  weights.zeroed = {"moe.gate", "e_score_correction_bias"};
   check(with({{"n_routed_experts", 16}, {"num_experts_per_tok", 5}}), {{0, 5}});
   check(with({{"n_routed_experts", 16},
               {"num_experts_per_tok", 5},
@@ -314,12 +304,12 @@ TEST_F(Kernels, TiesGoToTheLowerExpert) {
 
 // The bias chooses, all weights tie.
 TEST_F(Kernels, TiedWeightsAreOrderedByExpert) {
-  zeroed = {"moe.gate"};
+  weights.zeroed = {"moe.gate"};
   check(with({{"n_routed_experts", 24}, {"num_experts_per_tok", 6}}), {{0, 3}});
 }
 
 TEST_F(Kernels, TokensWithoutSlotStayOutOfTheCache) {
-  withoutSlot = {0, 4};
+  input.withoutSlot = {0, 4};
   only = "kv_append";
   check(with({{"first_k_dense_replace", 2}}), {{3, 3}, {0, 4}});
   EXPECT_EQ(compared, 2);

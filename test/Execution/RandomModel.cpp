@@ -50,6 +50,21 @@ llvm::Expected<RefValue> RandomParameters::load(k2::ParamOp param,
   return get(param, layer);
 }
 
+/// As RandomParameters::zeroBlocks says.
+static void clearBlocks(reference::Weight<Real> &weight) {
+  for (size_t i = 0; i < weight.values.data.size(); ++i) {
+    int64_t row = i / weight.k(), column = i % weight.k();
+    int64_t scaleRow = row / weight.n() * weight.scaleRows() +
+                       row % weight.n() / weight.block[0];
+    int64_t block =
+        scaleRow * weight.scales.columns() + column / weight.block[1];
+    if (block % 3 == 0)
+      weight.values.data[i] = 0;
+  }
+  for (size_t block = 1; block < weight.scales.data.size(); block += 3)
+    weight.scales.data[block] = 0;
+}
+
 RefValue RandomParameters::make(k2::ParamOp param) {
   std::normal_distribution<double> normal;
   Type type = param.getType();
@@ -73,6 +88,8 @@ RefValue RandomParameters::make(k2::ParamOp param) {
         {matrices * quantized.getScaleRows(), quantized.getScaleColumns()});
     for (double &scale : weight.scales.data)
       scale = static_cast<float>(gain / rms * std::exp(0.5 * normal(random)));
+    if (zeroBlocks)
+      clearBlocks(weight);
     return weight;
   }
   Tensor tensor(shape);
@@ -88,19 +105,21 @@ RefValue RandomParameters::make(k2::ParamOp param) {
   for (const std::string &name : zeroed)
     if (StringRef(param.getSymName()).ends_with(name))
       std::fill(tensor.data.begin(), tensor.data.end(), 0);
+  for (const auto &[name, edit] : edited)
+    if (StringRef(param.getSymName()).ends_with(name))
+      edit(tensor);
   return tensor;
 }
 
 reference::Batch<Real> test::makeBatch(ArrayRef<SequenceLength> lengths,
                                        int64_t &pages, std::mt19937 &random) {
-  constexpr int64_t pageSize = 64;
   reference::Batch<Real> batch;
   batch.seqStart.push_back(0);
   int64_t widest = 0, used = 0;
   for (auto [past, tokens] : lengths) {
     batch.pastLen.push_back(past);
     batch.seqStart.push_back(batch.seqStart.back() + tokens);
-    int64_t own = (past + tokens + pageSize - 1) / pageSize;
+    int64_t own = (past + tokens + kPageSize - 1) / kPageSize;
     widest = std::max(widest, own);
     used += own;
   }
@@ -109,36 +128,37 @@ reference::Batch<Real> test::makeBatch(ArrayRef<SequenceLength> lengths,
   std::iota(free.begin(), free.end(), 0);
   std::shuffle(free.begin(), free.end(), random);
   batch.blockTable = Integers({static_cast<int64_t>(lengths.size()), widest});
+  std::fill(batch.blockTable.data.begin(), batch.blockTable.data.end(),
+            free.front());
   for (auto [b, length] : llvm::enumerate(lengths)) {
     auto [past, tokens] = length;
-    for (int64_t p = 0; p * pageSize < past + tokens; ++p) {
+    for (int64_t p = 0; p * kPageSize < past + tokens; ++p) {
       batch.blockTable.at(b, p) = free.back();
       free.pop_back();
     }
     for (int64_t t = 0; t < tokens; ++t)
-      batch.slot.push_back(batch.blockTable.at(b, (past + t) / pageSize) *
-                               pageSize +
-                           (past + t) % pageSize);
+      batch.slot.push_back(batch.blockTable.at(b, (past + t) / kPageSize) *
+                               kPageSize +
+                           (past + t) % kPageSize);
   }
   return batch;
 }
 
 reference::Cache<Real> test::makeCache(const reference::Batch<Real> &batch,
                                        int64_t pages, int64_t latents,
-                                       int64_t rope, std::mt19937 &random) {
-  constexpr int64_t pageSize = 64;
+                                       int64_t rope, std::mt19937 &random,
+                                       double unused) {
   std::normal_distribution<double> normal;
   reference::Cache<Real> cache;
   cache.latentSize = latents;
   cache.ropeSize = rope;
   cache.pages = std::make_shared<Tensor>(
-      std::vector<int64_t>{pages, pageSize, latents + rope});
-  std::fill(cache.pages->data.begin(), cache.pages->data.end(),
-            std::numeric_limits<double>::quiet_NaN());
+      std::vector<int64_t>{pages, kPageSize, latents + rope});
+  std::fill(cache.pages->data.begin(), cache.pages->data.end(), unused);
   for (int64_t b = 0; b < batch.sequences(); ++b)
     for (int64_t t = 0; t < batch.pastLen[b]; ++t) {
       int64_t slot =
-          batch.blockTable.at(b, t / pageSize) * pageSize + t % pageSize;
+          batch.blockTable.at(b, t / kPageSize) * kPageSize + t % kPageSize;
       for (int64_t c = 0; c < latents + rope; ++c)
         cache.row(slot)[c] = roundToBf16(normal(random));
     }

@@ -24,11 +24,21 @@ double roundToBf16(double value);
 class RandomParameters : public reference::ParameterSource<Real> {
 public:
   explicit RandomParameters(unsigned seed) : random(seed) {}
+  /// Forgets what was drawn: for another model.
+  void restart(unsigned seed) {
+    random.seed(seed);
+    values.clear();
+  }
   llvm::Expected<RefValue> load(k2::ParamOp param, int64_t layer) override;
   const RefValue &get(k2::ParamOp param, int64_t layer);
 
   /// Parameters with names that end so are zero: every router score ties.
   std::vector<std::string> zeroed;
+  /// Changes what was drawn for the parameters with names that end so.
+  std::map<std::string, std::function<void(Tensor &)>> edited;
+  /// Of the blocks of a quantized weight, every third holds zeros under its
+  /// scale and every third has scale zero.
+  bool zeroBlocks = false;
 
 private:
   RefValue make(k2::ParamOp param);
@@ -42,13 +52,18 @@ struct SequenceLength {
   int64_t past, tokens;
 };
 
-/// A ragged batch over a paged cache: pages in no order, some unused.
+/// Tokens of a page of the cache.
+constexpr int64_t kPageSize = 64;
+
+/// A ragged batch over a paged cache: pages in no order, some unused. Where a
+/// sequence has fewer pages than another, its row of the table names a page
+/// that nobody has written.
 reference::Batch<Real> makeBatch(llvm::ArrayRef<SequenceLength> lengths,
                                  int64_t &pages, std::mt19937 &random);
-/// Random rows where the batch has tokens already, NaN elsewhere.
+/// Random rows where the batch has tokens already, `unused` elsewhere.
 reference::Cache<Real> makeCache(const reference::Batch<Real> &batch,
                                  int64_t pages, int64_t latents, int64_t rope,
-                                 std::mt19937 &random);
+                                 std::mt19937 &random, double unused);
 
 } // namespace k2c::test
 
