@@ -66,7 +66,7 @@ void KernelRunner::setStep(const Step &next) {
   symbols["num_hidden_layers"] = model.getConfig().getNumHiddenLayers();
 }
 
-tile::KernelOp KernelRunner::tileOf(k2::KernelOp kernel) const {
+tile::KernelOp KernelRunner::tileOf(k2::KernelOp kernel) {
   std::string name = kernel.getName().str();
   if (step.batch.mask && hasMaskedVariant(kernel))
     name = getMaskedName(name);

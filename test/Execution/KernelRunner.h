@@ -62,7 +62,7 @@ private:
   };
 
   /// The tile kernel that the step needs: the masked one if it has a mask.
-  tile::KernelOp tileOf(k2::KernelOp kernel) const;
+  tile::KernelOp tileOf(k2::KernelOp kernel);
   llvm::Expected<CompiledKernel *> compiled(llvm::StringRef name);
   int64_t evaluate(plan::ExprAttr expr, int64_t layer) const;
   std::vector<std::pair<int64_t, int64_t>> queryTiles(int64_t rows,
