@@ -68,7 +68,7 @@ void KernelRunner::setStep(const Step &next) {
 
 tile::KernelOp KernelRunner::tileOf(k2::KernelOp kernel) {
   std::string name = kernel.getName().str();
-  if (step.batch.mask && hasMaskedVariant(kernel))
+  if (current->batch.mask && hasMaskedVariant(kernel))
     name = getMaskedName(name);
   return module.lookupSymbol<tile::KernelOp>(name);
 }
@@ -149,22 +149,12 @@ std::vector<uint8_t> KernelRunner::arrayContents(k2::KernelOp kernel,
   };
   const reference::Batch<Real> &batch = current->batch;
   if (name == "token_ids")
-<<<<<<< Updated upstream
-    return integers(step.ids.data);
+    return integers(current->ids.data);
   if (name == "rope_cos" || name == "rope_sin") {
-    const Tensor &table = name == "rope_cos" ? step.cos : step.sin;
+    const Tensor &table = name == "rope_cos" ? current->cos : current->sin;
     return encodeRows(table.data, table.columns(),
                       plan::paddedRowStride(table.columns(), f32), f32, 0xff);
   }
-=======
-    return integers(current->ids.data);
-  if (name == "rope_cos")
-    return encodeRows(current->cos.data, current->cos.columns(),
-                      current->cos.columns(), f32, 0);
-  if (name == "rope_sin")
-    return encodeRows(current->sin.data, current->sin.columns(),
-                      current->sin.columns(), f32, 0);
->>>>>>> Stashed changes
   if (name == "seq_start")
     return integers(batch.seqStart);
   if (name == "past_len")
@@ -179,16 +169,12 @@ std::vector<uint8_t> KernelRunner::arrayContents(k2::KernelOp kernel,
   if (name == "slot")
     return moved(batch.slot, current->firstPage * kPageSize);
   if (name == "slot_of")
-<<<<<<< Updated upstream
-    return integers(step.slotOf);
+    return integers(current->slotOf);
   if (name == "mask") {
     int64_t keys = batch.mask->columns();
     return encodeRows(batch.mask->data, keys, llvm::alignTo(keys, 64), f32,
                       0xff);
   }
-=======
-    return integers(current->slotOf);
->>>>>>> Stashed changes
   if (name == "query_tiles") {
     std::vector<int64_t> flat;
     tile::KernelOp tile = tileOf(kernel);
@@ -294,14 +280,9 @@ std::vector<uint8_t> KernelRunner::contents(k2::KernelOp kernel,
 
 llvm::Error KernelRunner::launch(k2::KernelOp kernel, int64_t layer,
                                  ValueOf valueOf) {
-<<<<<<< Updated upstream
-  outputs.clear();
+  release();
   tile::KernelOp tile = tileOf(kernel);
   auto code = compiled(tile ? tile.getSymName() : kernel.getName());
-=======
-  release();
-  auto code = compiled(kernel.getName());
->>>>>>> Stashed changes
   if (!code)
     return code.takeError();
   for (Attribute list : tile->getAttrOfType<ArrayAttr>(plan::kWorklistsAttr)) {

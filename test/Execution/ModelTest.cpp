@@ -124,6 +124,8 @@ Step ModelTest::makeStep(ArrayRef<SequenceLength> lengths,
   step.firstPage = input.firstPage;
   for (int64_t token : input.withoutSlot)
     step.batch.slot[token] = -1;
+  if (input.masked)
+    step.batch.mask = makeMask(step.batch, random);
   int64_t tokens = step.batch.tokens();
   step.ids = Integers({tokens});
   for (int64_t &id : step.ids.data)

@@ -29,6 +29,8 @@ struct Special {
   /// Of the cache's rows that no token has.
   double unused = std::numeric_limits<double>::quiet_NaN();
   int64_t firstPage = 0;
+  /// Whether the step has a mask.
+  bool masked = false;
 };
 
 class ModelTest : public testing::Test {

@@ -164,3 +164,27 @@ reference::Cache<Real> test::makeCache(const reference::Batch<Real> &batch,
     }
   return cache;
 }
+
+Tensor test::makeMask(const reference::Batch<Real> &batch,
+                      std::mt19937 &random) {
+  constexpr Real none = -std::numeric_limits<Real>::infinity();
+  const Real lowest = std::numeric_limits<float>::lowest();
+  auto keysOf = [&](int64_t b) {
+    return batch.pastLen[b] + batch.seqStart[b + 1] - batch.seqStart[b];
+  };
+  int64_t longest = 0;
+  for (int64_t b = 0; b < batch.sequences(); ++b)
+    longest = std::max(longest, keysOf(b));
+  Tensor mask({batch.tokens(), longest});
+  mask.data.assign(mask.data.size(), std::nan(""));
+  for (int64_t b = 0; b < batch.sequences(); ++b)
+    for (int64_t t = batch.seqStart[b]; t < batch.seqStart[b + 1]; ++t)
+      for (int64_t key = 0; key < keysOf(b); ++key) {
+        float some = std::uniform_real_distribution<float>(-4, 4)(random);
+        const Real kinds[] = {0, 0, some, some, none, lowest};
+        mask.at(t, key) = t == 0   ? none
+                          : t == 1 ? lowest
+                                   : kinds[random() % std::size(kinds)];
+      }
+  return mask;
+}

@@ -65,6 +65,11 @@ reference::Cache<Real> makeCache(const reference::Batch<Real> &batch,
                                  int64_t pages, int64_t latents, int64_t rope,
                                  std::mt19937 &random, double unused);
 
+/// Every kind of entry, in any order of keys. Row 0 of the step sees no key,
+/// row 1 sees all of them alike: the lowest number swallows its scores. Columns
+/// past a sequence's keys are NaN.
+Tensor makeMask(const reference::Batch<Real> &batch, std::mt19937 &random);
+
 } // namespace k2c::test
 
 #endif // TEST_EXECUTION_RANDOMMODEL_H
