@@ -16,7 +16,7 @@ config.name = "k2c"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".mlir", ".test", ".ptx"]
 config.test_source_root = os.path.dirname(__file__)
-config.excludes = ["CMakeLists.txt", "lit.cfg.py", "golden", "Inputs"]
+config.excludes = ["Fuzz", "CMakeLists.txt", "lit.cfg.py", "golden", "Inputs"]
 
 path = [config.k2c_bin_dir, config.llvm_tools_dir]
 cuda = os.environ.get("CUDA_HOME")

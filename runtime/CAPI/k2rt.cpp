@@ -134,15 +134,23 @@ Status readResult(k2rt_model &model, const char *name, float *out,
                          " values, but got " + std::to_string(out ? count : 0));
   if (count == 0)
     return Status();
-  Expected<HostArray> value = model.executor->read(buffer);
-  if (!value)
-    return value.status();
-  std::vector<float> floats = value->floats();
-  if (floats.size() != count)
-    return Status::input("buffer '" + buffer + "': expected " +
-                         std::to_string(count) + " values, but got " +
-                         std::to_string(floats.size()));
-  std::copy(floats.begin(), floats.end(), out);
+  // Logits come in chunks of rows, which bound the memory on the device.
+  for (int64_t first = 0; first < model.tokens; first += kLogitRows) {
+    int64_t rows = std::min(kLogitRows, model.tokens - first);
+    Expected<HostArray> value =
+        logits ? model.executor->logits(first, rows) : model.executor->hidden();
+    if (!value)
+      return value.status();
+    std::vector<float> floats = value->floats();
+    if (floats.size() > count)
+      return Status::input("buffer '" + buffer + "': expected at most " +
+                           std::to_string(count) + " values, but got " +
+                           std::to_string(floats.size()));
+    out = std::copy(floats.begin(), floats.end(), out);
+    count -= floats.size();
+    if (!logits)
+      break;
+  }
   return Status();
 }
 } // namespace
@@ -164,12 +172,14 @@ extern "C" int k2rt_open(const char *artifact, const char *device,
     if (!found)
       return found.status();
     model->device = std::move(*found);
+    model->fromIds = std::string(entry) != "stack";
+    ExecutorOptions options;
+    options.head = model->fromIds;
     Expected<std::unique_ptr<Executor>> executor =
-        Executor::create(model->artifact, entry, *model->device);
+        Executor::create(model->artifact, entry, *model->device, options);
     if (!executor)
       return executor.status();
     model->executor = std::move(*executor);
-    model->fromIds = std::string(entry) != "stack";
     *out = model.release();
     return Status();
   });

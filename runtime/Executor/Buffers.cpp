@@ -16,6 +16,26 @@ std::vector<float> HostArray::floats() const {
   return values;
 }
 
+std::optional<size_t> findNonFinite(const HostArray &values) {
+  // The exponent is all ones, in bf16 as in the upper half of f32.
+  size_t size = static_cast<size_t>(elementTypeSize(values.dtype));
+  for (size_t at = 0; at + size <= values.bytes.size(); at += size) {
+    uint32_t bits = 0;
+    std::memcpy(reinterpret_cast<std::byte *>(&bits) + (4 - size),
+                values.bytes.data() + at, size);
+    bool written = size == 2 ? bits != 0xffff0000 : bits != 0xffffffff;
+    if ((bits & 0x7f800000) == 0x7f800000 && written)
+      return at / size;
+  }
+  return std::nullopt;
+}
+
+void Buffers::leaveOut(std::set<int> buffers) {
+  left_ = std::move(buffers);
+  for (int buffer : left_)
+    states_[buffer] = State();
+}
+
 Expected<Buffers::State> Buffers::layOut(const Buffer &buffer,
                                          const Symbols &symbols) const {
   State state;
@@ -90,6 +110,22 @@ Status Buffers::prepareArena(const Symbols &symbols) {
   }
   for (size_t i = 0; i < indices.size(); ++i)
     states_[indices[i]].pointer = arena_.pointer() + plan.offsets[i];
+  return stepFill_ ? device_->fill(arena_.pointer(), *stepFill_, plan.bytes)
+                   : Status();
+}
+
+Status Buffers::fillPersistent(int index) {
+  bool cache = manifest_->buffers[index].name == "latent_cache";
+  return device_->fill(pointer(index), cache && poisoned_ ? kPoison : 0,
+                       states_[index].bytes);
+}
+
+Status Buffers::lend(int buffer, const Symbols &symbols, DevicePtr memory) {
+  Expected<State> state = layOut(manifest_->buffers[buffer], symbols);
+  if (!state)
+    return state.status();
+  states_[buffer] = std::move(*state);
+  states_[buffer].pointer = memory;
   return Status();
 }
 
@@ -97,7 +133,7 @@ Status Buffers::prepare(BufferClass cls, const Symbols &symbols) {
   if (cls == BufferClass::Step && !lifetimes_.empty())
     return prepareArena(symbols);
   for (int index : used_) {
-    if (manifest_->buffers[index].cls != cls)
+    if (manifest_->buffers[index].cls != cls || left_.count(index) != 0)
       continue;
     Expected<State> wanted = layOut(manifest_->buffers[index], symbols);
     if (!wanted)
@@ -105,9 +141,13 @@ Status Buffers::prepare(BufferClass cls, const Symbols &symbols) {
     if (Status s = prepareOwn(index, *wanted); s.failed())
       return s;
     states_[index] = std::move(*wanted);
+    Status filled;
     if (cls == BufferClass::Persistent)
-      if (Status s = zero(index); s.failed())
-        return s;
+      filled = fillPersistent(index);
+    else if (cls == BufferClass::Step && stepFill_)
+      filled = device_->fill(pointer(index), *stepFill_, states_[index].bytes);
+    if (filled.failed())
+      return filled;
   }
   return Status();
 }
@@ -134,7 +174,8 @@ Status Buffers::upload(int buffer, std::span<const std::byte> data) {
         state.rows * state.rowBytes));
   if (state.strideBytes == state.rowBytes)
     return device_->copyToDevice(state.pointer, data.data(), data.size());
-  std::vector<std::byte> staging(state.bytes);
+  std::vector<std::byte> staging(state.bytes,
+                                 std::byte{poisoned_ ? kPoison : uint8_t(0)});
   for (int64_t row = 0; row < state.rows; ++row)
     std::memcpy(staging.data() + row * state.strideBytes,
                 data.data() + row * state.rowBytes,

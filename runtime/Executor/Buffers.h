@@ -21,6 +21,14 @@ struct HostArray {
   std::vector<float> floats() const;
 };
 
+/// A byte that makes bf16 and f32 not-a-numbers, in a form that no arithmetic
+/// of a GPU gives.
+inline constexpr uint8_t kPoison = 0xff;
+
+/// The first element of bf16 or f32 values that is NaN or infinite. Elements of
+/// poison bytes only do not count: they were never written.
+std::optional<size_t> findNonFinite(const HostArray &values);
+
 class Buffers {
 public:
   /// Manages the buffers of `manifest` whose numbers are in `used`. With
@@ -31,10 +39,24 @@ public:
       : manifest_(&manifest), device_(&device), used_(std::move(used)),
         lifetimes_(std::move(lifetimes)), states_(manifest.buffers.size()) {}
 
-  bool used(int buffer) const { return used_.count(buffer) != 0; }
+  /// What nobody may read is filled with kPoison: the latent cache, buffers of
+  /// a step before it, the ends of padded rows.
+  void poison() { stepFill_ = kPoison, poisoned_ = true; }
+  /// Buffers of a step are filled with `value` before it.
+  void fillSteps(uint8_t value) { stepFill_ = value; }
+  /// Buffers that steps do without from now on; their memory is freed.
+  void leaveOut(std::set<int> buffers);
+
+  /// True for the used buffers, left out or not.
+  bool names(int buffer) const { return used_.count(buffer) != 0; }
+  bool used(int buffer) const {
+    return names(buffer) && left_.count(buffer) == 0;
+  }
   /// Gives every used buffer of a class its shape and memory. Contents are kept
   /// only if nothing changed; memory of persistent buffers is zeroed.
   Status prepare(BufferClass cls, const Symbols &symbols);
+  /// Lets `buffer`, which is not a used one, be memory of somebody else.
+  Status lend(int buffer, const Symbols &symbols, DevicePtr memory);
 
   DevicePtr pointer(int buffer) const;
   const std::vector<int64_t> &shape(int buffer) const {
@@ -62,12 +84,15 @@ private:
     size_t bytes = 0;
   };
   Status prepareOwn(int index, State &wanted);
+  Status fillPersistent(int index);
   Status prepareArena(const Symbols &symbols);
   Expected<State> layOut(const Buffer &buffer, const Symbols &symbols) const;
 
   const Manifest *manifest_;
   Device *device_;
-  std::set<int> used_;
+  std::set<int> used_, left_;
+  std::optional<uint8_t> stepFill_;
+  bool poisoned_ = false;
   std::vector<Lifetime> lifetimes_;
   DeviceMemory arena_;
   uint64_t arenaBytes_ = 0;

@@ -1,113 +1,83 @@
 //===- Executor.cpp - Runs the entries of an artifact ---------------------===//
 #include "runtime/Executor/Executor.h"
 
+#include "runtime/Executor/EntryUse.h"
+
+#include <cmath>
 #include <fmt/format.h>
 
 namespace k2rt {
 
 namespace {
-/// The arrays that the runtime fills; a buffer of class input is one of them.
-constexpr std::pair<const char *, ElementType> kInputs[] = {
-    {"token_ids", ElementType::I32},   {"positions", ElementType::I32},
-    {"rope_cos", ElementType::F32},    {"rope_sin", ElementType::F32},
-    {"seq_start", ElementType::I32},   {"past_len", ElementType::I32},
-    {"block_table", ElementType::I32}, {"slot", ElementType::I32},
-    {"slot_of", ElementType::I32},     {"mask", ElementType::F32}};
-
-Status checkInputs(const Manifest &manifest, const std::set<int> &used) {
-  for (int index : used) {
-    const Buffer &buffer = manifest.buffers[index];
-    if (buffer.cls != BufferClass::Input)
-      continue;
-    const auto *found =
-        std::find_if(std::begin(kInputs), std::end(kInputs),
-                     [&](const auto &in) { return buffer.name == in.first; });
-    if (found == std::end(kInputs))
-      return Status::input("buffer '" + buffer.name +
-                           "': expected the name of an array that the runtime "
-                           "fills, but got none");
-    if (found->second != buffer.dtype)
-      return Status::input(fmt::format(
-          "buffer '{}': expected elements of {}, but got {}", buffer.name,
-          elementTypeName(found->second), elementTypeName(buffer.dtype)));
-  }
-  return Status();
-}
-
 template <typename T>
 std::span<const std::byte> bytesOf(const std::vector<T> &values) {
   return std::as_bytes(std::span(values));
 }
 } // namespace
 
-Executor::Used Executor::collect(const Manifest &manifest,
-                                 const std::vector<Command> &entry) {
-  Used used;
-  walkCommands(entry, [&](const Command &command) {
-    switch (command.op) {
-    case CommandOp::Launch:
-      used.kernels.insert(command.target);
-      for (const LaunchArg &arg : command.args) {
-        if (arg.kind == LaunchArg::BufferRef)
-          used.buffers.insert(arg.target);
-        if (arg.kind == LaunchArg::ParamRef)
-          used.params.insert(arg.target);
-      }
-      break;
-    case CommandOp::MakeWorklist:
-      used.buffers.insert(manifest.worklists[command.target].buffer);
-      break;
-    case CommandOp::Copy:
-      used.buffers.insert(command.target2);
-      [[fallthrough]];
-    case CommandOp::Zero:
-    case CommandOp::Require:
-    case CommandOp::Trace:
-      used.buffers.insert(command.target);
-      break;
-    case CommandOp::Layers:
-    case CommandOp::When:
-      break;
-    }
-  });
-  return used;
+Executor::Executor(const Artifact &artifact, Program body, Program head,
+                   std::set<int> params, Kernels kernels, Device &device,
+                   const ExecutorOptions &options)
+    : artifact_(&artifact), options_(options), device_(&device),
+      usedParams_(std::move(params)), kernels_(std::move(kernels)),
+      body_(std::move(body)), head_(std::move(head)),
+      x_(artifact.manifest().findBuffer("x")),
+      logits_(artifact.manifest().findBuffer("logits")),
+      mask_(artifact.manifest().findBuffer("mask")),
+      kernelStats_(artifact.manifest().kernels.size()) {
+  if (options_.poison) {
+    body_.buffers.poison();
+    head_.buffers.poison();
+  }
 }
-
-Executor::Executor(const Artifact &artifact, const std::vector<Command> &entry,
-                   const Used &used, Kernels kernels, Device &device,
-                   std::vector<Lifetime> lives)
-    : artifact_(&artifact), entry_(&entry), device_(&device),
-      usedParams_(used.params), kernels_(std::move(kernels)),
-      buffers_(artifact.manifest(), used.buffers, device, std::move(lives)),
-      kernelStats_(artifact.manifest().kernels.size()) {}
 
 Expected<std::unique_ptr<Executor>>
 Executor::create(const Artifact &artifact, const std::string &entry,
-                 Device &device, const Notice &notice, StepMemory memory) {
+                 Device &device, const ExecutorOptions &options) {
   const Manifest &manifest = artifact.manifest();
-  auto found = manifest.entries.find(entry);
-  if (found == manifest.entries.end())
-    return Status::input(artifact.folder() + ": expected an entry '" + entry +
-                         "', but got none");
-  Used used = collect(manifest, found->second);
-  if (Status s = checkInputs(manifest, used.buffers); s.failed())
+  Expected<EntryParts> parts = splitEntry(manifest, entry, options.head);
+  if (!parts)
+    return parts.status().within(artifact.folder());
+  for (const char *name : {"x", "logits"})
+    if ((name[0] == 'x' || options.head) && manifest.findBuffer(name) < 0)
+      return Status::input(fmt::format("{}: expected a buffer '{}', but got "
+                                       "none",
+                                       artifact.folder(), name));
+  EntryUse body = collectUse(manifest, parts->body);
+  EntryUse head = collectUse(manifest, parts->head);
+  if (Status s = checkBuffers(manifest, body.buffers); s.failed())
     return s;
+  body.kernels.merge(std::set(head.kernels));
+  body.params.merge(std::set(head.params));
   Expected<Kernels> kernels =
-      Kernels::load(artifact, used.kernels, device, notice);
+      Kernels::load(artifact, body.kernels, device, options.notice);
   if (!kernels)
     return kernels.status();
-  std::vector<Lifetime> lives;
-  if (memory == StepMemory::Arena ||
-      (memory == StepMemory::Automatic && !device.checksBounds())) {
-    std::set<int> kept; // read or written by the host
-    for (const char *name : {"x", "logits"})
-      if (int index = manifest.findBuffer(name); index >= 0)
+
+  bool arena =
+      options.memory == StepMemory::Arena ||
+      (options.memory == StepMemory::Automatic && !device.checksBounds());
+  auto program = [&](std::vector<Command> commands, std::set<int> used,
+                     const char *result) {
+    std::vector<Lifetime> lives;
+    if (arena) {
+      std::set<int> kept; // read or written by the host
+      if (int index = manifest.findBuffer(result); index >= 0)
         kept.insert(index);
-    lives = lifetimes(manifest, found->second, kept);
+      lives = lifetimes(manifest, commands, kept);
+    }
+    return Program{std::move(commands), Buffers(manifest, std::move(used),
+                                                device, std::move(lives))};
+  };
+  // The head reads x where the body left it.
+  if (int x = manifest.findBuffer("x"); x >= 0) {
+    head.buffers.erase(x);
+    body.buffers.insert(x);
   }
-  return std::unique_ptr<Executor>(new Executor(artifact, found->second, used,
-                                                std::move(*kernels), device,
-                                                std::move(lives)));
+  return std::unique_ptr<Executor>(new Executor(
+      artifact, program(std::move(parts->body), std::move(body.buffers), "x"),
+      program(std::move(parts->head), std::move(head.buffers), "logits"),
+      std::move(body.params), std::move(*kernels), device, options));
 }
 
 Status Executor::bindWeights(const Checkpoint &checkpoint,
@@ -137,8 +107,9 @@ Status Executor::openCache(const std::vector<int64_t> &capacities) {
   }
   pages_.emplace(capacities, pageSize);
   symbols_ = manifest().model.constants;
-  symbols_["P"] = pages_->pages();
-  if (Status s = buffers_.prepare(BufferClass::Persistent, symbols_);
+  // One more page when poisoned: what unused entries of block tables name.
+  symbols_["P"] = pages_->pages() + (options_.poison ? 1 : 0);
+  if (Status s = body_.buffers.prepare(BufferClass::Persistent, symbols_);
       s.failed())
     return s;
   stepStats_.clear();
@@ -149,6 +120,10 @@ Status Executor::step(const StepRequest &request, const TraceSink &trace) {
   assert(weights_ && pages_ && "a step needs weights and a cache");
   if (broken_)
     return Status::input("expected no step after one that failed");
+  if (!request.mask.empty() && !body_.buffers.names(mask_))
+    return Status::input(
+        artifact_->folder() +
+        ": expected kernels that take a mask (a buffer 'mask'), but got none");
   Expected<StepInputs> inputs =
       makeStepInputs(manifest().model, request, *pages_);
   if (!inputs)
@@ -156,9 +131,15 @@ Status Executor::step(const StepRequest &request, const TraceSink &trace) {
   stepStats_.push_back({inputs->tokens, 0});
   if (inputs->tokens == 0)
     return Status();
+  watching_ = trace && options_.warning && !warned_;
+  if (watching_ && !options_.poison) {
+    // What was never written must not look like a result.
+    body_.buffers.fillSteps(0);
+    head_.buffers.fillSteps(0);
+  }
   Status status = prepareStep(*inputs, request);
   if (status.ok())
-    status = run(*entry_, trace);
+    status = run(body_.commands, trace);
   if (status.ok())
     status = device_->synchronize();
   broken_ = status.failed();
@@ -170,7 +151,10 @@ Status Executor::prepareStep(const StepInputs &inputs,
   symbols_["T"] = inputs.tokens;
   symbols_["B"] = inputs.sequences;
   symbols_["S"] = inputs.longest;
-  symbols_["masked"] = 0;
+  symbols_["masked"] = request.mask.empty() ? 0 : 1;
+  // A mask is as large as the square of a prompt.
+  body_.buffers.leaveOut(request.mask.empty() && mask_ >= 0 ? std::set{mask_}
+                                                            : std::set<int>());
   lists_.clear();
   const std::vector<Worklist> &worklists = manifest().worklists;
   for (size_t i = 0; i < worklists.size(); ++i) {
@@ -180,12 +164,12 @@ Status Executor::prepareStep(const StepInputs &inputs,
   }
   for (BufferClass cls :
        {BufferClass::Input, BufferClass::Worklist, BufferClass::Step})
-    if (Status s = buffers_.prepare(cls, symbols_); s.failed())
+    if (Status s = body_.buffers.prepare(cls, symbols_); s.failed())
       return s;
   const std::vector<Buffer> &all = manifest().buffers;
   for (size_t i = 0; i < all.size(); ++i) {
     int index = static_cast<int>(i);
-    if (!buffers_.used(index))
+    if (!body_.buffers.used(index))
       continue;
     bool isX0 = all[i].name == "x" && !request.x0.empty();
     if (all[i].cls != BufferClass::Input && !isX0)
@@ -200,12 +184,19 @@ Status Executor::uploadInput(int buffer, const StepInputs &inputs,
                              const StepRequest &request) {
   const std::string &name = manifest().buffers[buffer].name;
   auto upload = [&](const auto &values) {
-    return buffers_.upload(buffer, bytesOf(values));
+    return body_.buffers.upload(buffer, bytesOf(values));
   };
   if (name == "token_ids")
     return upload(inputs.tokenIds);
-  if (name == "x")
+  if (name == "x") {
+    HostArray x0{ElementType::BF16, body_.buffers.shape(buffer), {}};
+    std::span<const std::byte> bytes = bytesOf(request.x0);
+    x0.bytes.assign(bytes.begin(), bytes.end());
+    if (watching_)
+      if (std::optional<size_t> at = findNonFinite(x0))
+        warn("x0", x0, *at);
     return upload(request.x0);
+  }
   if (name == "positions")
     return upload(inputs.positions);
   if (name == "rope_cos")
@@ -219,9 +210,15 @@ Status Executor::uploadInput(int buffer, const StepInputs &inputs,
   if (name == "slot")
     return upload(inputs.slot);
   if (name == "block_table")
-    return upload(makeBlockTable(*pages_, buffers_.shape(buffer).back()));
-  if (name == "mask")
-    return Status(); // not read: steps bring none yet
+    return upload(makeBlockTable(
+        *pages_, body_.buffers.shape(buffer).back(),
+        options_.poison ? static_cast<int32_t>(pages_->pages()) : -1));
+  if (name == "mask") {
+    Expected<std::vector<float>> mask = widenMask(
+        request.mask, inputs.tokens, body_.buffers.shape(buffer).back(),
+        options_.poison ? NAN : -HUGE_VALF);
+    return mask ? upload(*mask) : mask.status();
+  }
   // Every expert is resident, in the slot of its number.
   std::vector<int32_t> identity(
       static_cast<size_t>(manifest().model.numExperts));
@@ -230,12 +227,43 @@ Status Executor::uploadInput(int buffer, const StepInputs &inputs,
   return upload(identity);
 }
 
-Expected<HostArray> Executor::read(const std::string &buffer) const {
-  int index = manifest().findBuffer(buffer);
-  if (index < 0 || !buffers_.used(index))
-    return Status::input("expected a buffer '" + buffer +
-                         "' in the entry, but got none");
-  return buffers_.download(index);
+Expected<HostArray> Executor::hidden() const {
+  return body_.buffers.download(x_);
+}
+
+Expected<HostArray> Executor::logits(int64_t first, int64_t count) {
+  int64_t tokens = stepStats_.empty() ? 0 : stepStats_.back().tokens;
+  if (broken_)
+    return Status::input("expected no logits after a step that failed");
+  if (first < 0 || count < 1 || count > tokens || first > tokens - count)
+    return Status::input(
+        fmt::format("logits: expected tokens 0 to {} of the step, but got {} "
+                    "from {}",
+                    tokens, count, first));
+  // Expressions of the head count its own rows.
+  Symbols outer = std::exchange(symbols_, manifest().model.constants);
+  symbols_["T"] = count;
+  program_ = &head_;
+  Status status = runHead(first, count);
+  program_ = &body_;
+  symbols_ = std::move(outer);
+  broken_ = status.failed();
+  if (status.failed())
+    return status;
+  return head_.buffers.download(logits_);
+}
+
+Status Executor::runHead(int64_t first, int64_t count) {
+  Expected<DevicePtr> rows = body_.buffers.at(x_, first);
+  if (!rows)
+    return rows.status();
+  if (Status s = head_.buffers.prepare(BufferClass::Step, symbols_); s.failed())
+    return s;
+  if (Status s = head_.buffers.lend(x_, symbols_, *rows); s.failed())
+    return s;
+  if (Status s = run(head_.commands, {}); s.failed())
+    return s;
+  return device_->synchronize();
 }
 
 Expected<std::vector<TracePoint>> Executor::tracePoints() const {
@@ -264,7 +292,7 @@ Expected<std::vector<TracePoint>> Executor::tracePoints() const {
       }
     }
   };
-  collectTraces(collectTraces, *entry_);
+  collectTraces(collectTraces, body_.commands);
   if (status.failed())
     return status.within("trace");
   return points;

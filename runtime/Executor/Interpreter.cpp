@@ -34,12 +34,13 @@ Status Executor::runOne(const Command &command, const TraceSink &trace) {
     return run(*condition ? command.commands : command.otherwise, trace);
   }
   case CommandOp::MakeWorklist:
-    return buffers_.upload(manifest().worklists[command.target].buffer,
-                           std::as_bytes(std::span(lists_[command.target])));
+    return program_->buffers.upload(
+        manifest().worklists[command.target].buffer,
+        std::as_bytes(std::span(lists_[command.target])));
   case CommandOp::Copy:
-    return buffers_.copy(command.target, command.target2);
+    return program_->buffers.copy(command.target, command.target2);
   case CommandOp::Zero:
-    return buffers_.zero(command.target);
+    return program_->buffers.zero(command.target);
   case CommandOp::Require:
     return Status(); // every expert is resident
   case CommandOp::Trace: {
@@ -48,7 +49,7 @@ Status Executor::runOne(const Command &command, const TraceSink &trace) {
     Expected<int64_t> layer = command.expr.evaluate(symbols_);
     if (!layer)
       return layer.status().within("trace");
-    Expected<HostArray> value = buffers_.download(command.target);
+    Expected<HostArray> value = program_->buffers.download(command.target);
     if (!value)
       return value.status().within("trace");
     return trace({command.name, *layer, command.target}, *value);
@@ -61,13 +62,13 @@ Status Executor::runOne(const Command &command, const TraceSink &trace) {
 Status Executor::bindArgument(const LaunchArg &arg, uint64_t &slot) {
   switch (arg.kind) {
   case LaunchArg::BufferRef: {
-    slot = buffers_.pointer(arg.target);
+    slot = program_->buffers.pointer(arg.target);
     if (!arg.index)
       return Status();
     Expected<int64_t> index = arg.index->evaluate(symbols_);
     if (!index)
       return index.status();
-    Expected<DevicePtr> pointer = buffers_.at(arg.target, *index);
+    Expected<DevicePtr> pointer = program_->buffers.at(arg.target, *index);
     if (!pointer)
       return pointer.status();
     slot = *pointer;
@@ -133,7 +134,47 @@ Status Executor::launch(const Command &command) {
   Status status =
       device_->launch(kernels_.function(command.target), config, params.data());
   device_->takeCounters(stats.counters);
-  return status;
+  return status.ok() && watching_ ? watch(command) : status;
+}
+
+Status Executor::watch(const Command &command) {
+  const KernelInfo &kernel = manifest().kernels[command.target];
+  for (size_t i = 0; i < command.args.size() && watching_; ++i) {
+    int buffer = command.args[i].target;
+    if (command.args[i].kind != LaunchArg::BufferRef || !kernel.args[i].writes)
+      continue;
+    const Buffer &info = manifest().buffers[buffer];
+    bool floats =
+        info.dtype == ElementType::BF16 || info.dtype == ElementType::F32;
+    if (info.cls != BufferClass::Step || !floats)
+      continue;
+    Expected<HostArray> values = program_->buffers.download(buffer);
+    if (!values)
+      return values.status();
+    std::optional<size_t> at = findNonFinite(*values);
+    if (!at)
+      continue;
+    auto layer = symbols_.find("layer");
+    std::string ops;
+    for (const std::string &op : kernel.sourceOps)
+      ops += (ops.empty() ? " (" : ", ") + op;
+    warn(fmt::format("{}kernel '{}'{}: buffer '{}'",
+                     layer == symbols_.end()
+                         ? ""
+                         : fmt::format("layer {}: ", layer->second),
+                     kernel.name, ops.empty() ? ops : ops + ")", info.name),
+         *values, *at);
+  }
+  return Status();
+}
+
+void Executor::warn(const std::string &where, const HostArray &values,
+                    size_t element) {
+  watching_ = false, warned_ = true;
+  size_t width = static_cast<size_t>(values.shape.back());
+  options_.warning(fmt::format(
+      "{}: expected finite values, but got {} first in row {}, column {}",
+      where, values.floats()[element], element / width, element % width));
 }
 
 } // namespace k2rt

@@ -67,6 +67,11 @@ Expected<StepInputs> makeStepInputs(const ModelFacts &model,
   }
   if (Status s = checkRequest(model, request, inputs.tokens); s.failed())
     return s;
+  if (!request.mask.empty())
+    if (Status s = checkSize("mask", request.mask.size(),
+                             inputs.tokens * inputs.longest);
+        s.failed())
+      return s;
   inputs.tokenIds = request.tokenIds;
   inputs.positions = request.positions;
   inputs.ropeCos = request.ropeCos;
@@ -81,15 +86,32 @@ Expected<StepInputs> makeStepInputs(const ModelFacts &model,
   return inputs;
 }
 
-std::vector<int32_t> makeBlockTable(const PageTable &pages, int64_t width) {
+std::vector<int32_t> makeBlockTable(const PageTable &pages, int64_t width,
+                                    int32_t none) {
   std::vector<int32_t> table(static_cast<size_t>(pages.sequences() * width),
-                             -1);
+                             none);
   for (int64_t b = 0; b < pages.sequences(); ++b) {
     const std::vector<int32_t> &own = pages.pagesOf(b);
     std::copy_n(own.begin(), std::min<int64_t>(own.size(), width),
                 table.begin() + b * width);
   }
   return table;
+}
+
+Expected<std::vector<float>> widenMask(const std::vector<float> &mask,
+                                       int64_t rows, int64_t width,
+                                       float filler) {
+  int64_t columns = static_cast<int64_t>(mask.size()) / rows;
+  if (width < columns)
+    return Status::input(
+        fmt::format("buffer 'mask': expected rows of at least {} keys, but got "
+                    "{}",
+                    columns, width));
+  std::vector<float> wide(static_cast<size_t>(rows * width), filler);
+  for (int64_t row = 0; row < rows; ++row)
+    std::copy_n(mask.begin() + row * columns, columns,
+                wide.begin() + row * width);
+  return wide;
 }
 
 std::vector<int32_t> makeQueryTiles(const Worklist &list,

@@ -16,6 +16,10 @@ struct StepRequest {
   std::vector<uint16_t> x0;       ///< bf16 [T, d], for entry `stack`
   /// f32 [T, R/2]; empty: made from the positions.
   std::vector<float> ropeCos, ropeSin;
+  /// f32 [T, S], S being the largest cached + new length of a sequence; empty:
+  /// causality. Row: a token; column: a key of its sequence. The value is added
+  /// to the score; columns behind a sequence's end are not read.
+  std::vector<float> mask;
 };
 
 /// The arrays that kernels read, on the host.
@@ -30,8 +34,14 @@ Expected<StepInputs> makeStepInputs(const ModelFacts &model,
                                     const StepRequest &request,
                                     PageTable &pages);
 
-/// i32 [B, width]: the pages of every sequence, -1 where it has none.
-std::vector<int32_t> makeBlockTable(const PageTable &pages, int64_t width);
+/// i32 [B, width]: the pages of every sequence, `none` where it has no more.
+std::vector<int32_t> makeBlockTable(const PageTable &pages, int64_t width,
+                                    int32_t none = -1);
+
+/// A mask [T, S] with rows of `width` >= S columns, the new ones `filler`.
+Expected<std::vector<float>> widenMask(const std::vector<float> &mask,
+                                       int64_t rows, int64_t width,
+                                       float filler);
 
 /// i32 [W, 2] = (sequence, first flat row); see Worklist.
 std::vector<int32_t> makeQueryTiles(const Worklist &list,

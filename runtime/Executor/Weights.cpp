@@ -4,6 +4,7 @@
 #include "runtime/Checkpoint/Convert.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -78,8 +79,57 @@ Status checkScales(const TensorView &tensor) {
     if (!std::isfinite((*values)[i]))
       return Status::input(
           fmt::format("{}: tensor '{}': expected finite scales, but got {} at "
-                      "element {}",
-                      *tensor.file, tensor.name, (*values)[i], i));
+                      "[{}, {}]",
+                      *tensor.file, tensor.name, (*values)[i],
+                      i / tensor.shape.back(), i % tensor.shape.back()));
+  return Status();
+}
+
+/// A weight that is used as it is has no block scale beside it: with one, it
+/// would be a quantised weight of another type, or a leftover.
+Status checkNoScale(const Param &param, const TensorView &tensor,
+                    const std::string &name, const Checkpoint &checkpoint) {
+  if (param.dtype == ElementType::F8E4M3 || !name.ends_with(".weight"))
+    return Status();
+  for (const char *suffix : {"_scale_inv", "_scale"}) {
+    Expected<const TensorView *> scale = checkpoint.find(name + suffix);
+    if (!scale)
+      return scale.status();
+    if (*scale)
+      return Status::input(fmt::format(
+          "{}: tensor '{}': expected no block scale beside {} weights, but got "
+          "{}",
+          *(*scale)->file, (*scale)->name, dtypeName(tensor.dtype),
+          (*scale)->type()));
+  }
+  return Status();
+}
+
+/// The layer of `model.layers.<n>.` names, if `name` is one.
+std::optional<int64_t> layerOf(const std::string &name) {
+  constexpr std::string_view kStart = "layers.";
+  std::string plain = Checkpoint::plainName(name);
+  if (!plain.starts_with(kStart))
+    return std::nullopt;
+  int64_t layer = -1;
+  const char *end = plain.data() + plain.size();
+  auto [next, error] =
+      std::from_chars(plain.data() + kStart.size(), end, layer);
+  bool whole = error == std::errc() && next != end && *next == '.';
+  return whole ? std::optional(layer) : std::nullopt;
+}
+
+/// Checkpoints of the family may hold one layer behind the last, which predicts
+/// a further token and is skipped. More layers belong to another model.
+Status checkLayers(const ModelFacts &model, const Checkpoint &checkpoint) {
+  for (const TensorView *tensor : checkpoint.tensors())
+    if (std::optional<int64_t> layer = layerOf(tensor->name);
+        layer && *layer > model.numLayers)
+      return Status::input(fmt::format(
+          "{}: tensor '{}': expected layers 0 to {} (num_hidden_layers {}) and "
+          "at most one that predicts a further token, but got layer {}",
+          *tensor->file, tensor->name, model.numLayers - 1, model.numLayers,
+          *layer));
   return Status();
 }
 
@@ -87,17 +137,23 @@ Expected<std::vector<Placement>> place(const Manifest &manifest,
                                        const std::set<int> &used,
                                        const Checkpoint &checkpoint) {
   std::vector<Placement> placements;
+  if (Status s = checkLayers(manifest.model, checkpoint); s.failed())
+    return s;
   for (int index : used) {
     const Param &param = manifest.params[index];
     int64_t experts = param.per == Per::Expert ? manifest.model.numExperts : 1;
     for (int64_t layer = param.firstLayer; layer < param.endLayer; ++layer)
       for (int64_t expert = 0; expert < experts; ++expert)
         for (const Part &part : param.parts) {
-          Expected<const TensorView *> tensor = checkpoint.get(
-              fill(fill(part.tensor, "{layer}", layer), "{expert}", expert));
+          std::string name =
+              fill(fill(part.tensor, "{layer}", layer), "{expert}", expert);
+          Expected<const TensorView *> tensor = checkpoint.get(name);
           if (!tensor)
             return tensor.status();
           if (Status s = checkTensor(param, part, **tensor); s.failed())
+            return s;
+          if (Status s = checkNoScale(param, **tensor, name, checkpoint);
+              s.failed())
             return s;
           if ((*tensor)->name.ends_with("_scale_inv"))
             if (Status s = checkScales(**tensor); s.failed())

@@ -2,6 +2,7 @@
 #include "tools/k2-run/Options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <numeric>
@@ -32,7 +33,7 @@ Expected<std::vector<int64_t>> parseSteps(const std::string &text) {
 Expected<std::optional<Options>> parseOptions(int argc, char **argv) {
   Options options;
   std::string steps, generate;
-  bool poison = false, checkWeights = false;
+  bool checkWeights = false;
   CLI::App app("Runs an artifact of k2c on a checkpoint: ids or x0 in, logits "
                "and hidden states out.",
                "k2-run");
@@ -42,7 +43,7 @@ Expected<std::optional<Options>> parseOptions(int argc, char **argv) {
       ->required();
   app.add_option("--input", options.input,
                  "safetensors file: input_ids or x0, optional attention_mask, "
-                 "position_ids, rope_cos, rope_sin")
+                 "position_ids, mask, rope_cos, rope_sin")
       ->required();
   app.add_option("--output", options.output, "safetensors file to write")
       ->required();
@@ -54,9 +55,11 @@ Expected<std::optional<Options>> parseOptions(int argc, char **argv) {
   app.add_flag("--logits", options.logits, "write logits when x0 came in");
   app.add_flag("--stats{-}", options.stats,
                "figures of the run as JSON, to stdout or =FILE");
-  CLI::Option *generateOption =
-      app.add_option("--generate", generate, "not supported yet");
-  app.add_flag("--poison", poison, "not supported yet");
+  CLI::Option *generateOption = app.add_option(
+      "--generate", generate,
+      "continue every row greedily by that many tokens: generated_ids");
+  app.add_flag("--poison", options.poison,
+               "fill memory that nothing may read with NaN; same results");
   app.add_flag("--check-weights", checkWeights, "not supported yet");
   try {
     app.parse(argc, argv);
@@ -68,10 +71,18 @@ Expected<std::optional<Options>> parseOptions(int argc, char **argv) {
   }
   if (const char *memory = std::getenv("K2RT_STEP_MEMORY"))
     options.arena = std::string(memory) == "arena";
-  if (generateOption->count())
-    return Status::input("--generate: not supported yet");
-  if (poison)
-    return Status::input("--poison: not supported yet");
+  if (const char *rows = std::getenv("K2RT_LOGIT_ROWS"))
+    options.logitRows = std::max(std::atoll(rows), 1LL);
+  if (generateOption->count()) {
+    int64_t count = -1;
+    const char *end = generate.data() + generate.size();
+    auto [next, error] = std::from_chars(generate.data(), end, count);
+    if (error != std::errc() || next != end || count < 0 || count > INT32_MAX)
+      return Status::input(
+          "--generate: expected a number of tokens, but got '" + generate +
+          "'");
+    options.generate = count;
+  }
   if (checkWeights)
     return Status::input("--check-weights: not supported yet");
   if (options.weights.starts_with("synthetic:"))

@@ -4,6 +4,7 @@
 #include "runtime/Checkpoint/Convert.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace k2rt;
@@ -26,16 +27,15 @@ bool isInteger(DType dtype) {
 
 Status checkNames(const SafetensorsFile &file) {
   for (const TensorView &tensor : file.tensors()) {
-    if (tensor.name == "mask")
-      return Status::input(file.path() + ": mask: not supported yet");
     bool known = false;
     for (const char *name : {"input_ids", "x0", "attention_mask",
-                             "position_ids", "rope_cos", "rope_sin"})
+                             "position_ids", "mask", "rope_cos", "rope_sin"})
       known |= tensor.name == name;
     if (!known)
       return Status::input(
           fmt::format("{}: expected input_ids or x0, attention_mask, "
-                      "position_ids, rope_cos and rope_sin, but got '{}'",
+                      "position_ids, mask, rope_cos and rope_sin, but got "
+                      "'{}'",
                       file.path(), tensor.name));
   }
   return Status();
@@ -135,6 +135,28 @@ Status readPositions(const TensorView *tensor, const ModelFacts &model,
   return Status();
 }
 
+/// F32 [T, T] or [B, T, T].
+Status readAdditive(const TensorView &tensor, RunInput &input) {
+  int64_t columns = input.columns;
+  input.sharedMask = tensor.shape == Shape{columns, columns};
+  if (tensor.dtype != DType::F32 ||
+      (!input.sharedMask &&
+       tensor.shape != Shape{input.rows, columns, columns}))
+    return wrong(tensor, fmt::format("F32 [{1}, {1}] or [{0}, {1}, {1}]",
+                                     input.rows, columns));
+  Expected<std::vector<float>> values = readFloats(tensor);
+  if (!values)
+    return values.status();
+  input.mask = std::move(*values);
+  for (size_t i = 0; i < input.mask.size(); ++i)
+    if (!(input.mask[i] < HUGE_VALF))
+      return Status::input(fmt::format(
+          "{}: mask: expected finite numbers and -inf, but got {} in row {}, "
+          "column {}",
+          *tensor.file, input.mask[i], i / columns % columns, i % columns));
+  return Status();
+}
+
 /// F32 [T, R/2] or [B, T, R/2], as [B, T, R/2].
 Status readRope(const TensorView &tensor, int64_t pairs, const RunInput &input,
                 std::vector<float> &out) {
@@ -191,6 +213,10 @@ Expected<RunInput> readRunInput(const std::string &path,
       s.failed())
     return s;
 
+  if (const TensorView *mask = file.find("mask"))
+    if (Status s = readAdditive(*mask, input); s.failed())
+      return s;
+
   const TensorView *cos = file.find("rope_cos"), *sin = file.find("rope_sin");
   if (!cos != !sin)
     return Status::input(path + ": expected rope_cos and rope_sin, but got "
@@ -214,6 +240,13 @@ RunStep cutStep(const RunInput &input, const ModelFacts &model, int64_t from,
       out.insert(out.end(), all.begin() + place * width,
                  all.begin() + (place + 1) * width);
   };
+  auto realIn = [&](int64_t row, int64_t begin, int64_t end) {
+    auto first = input.real.begin() + row * input.columns;
+    return std::count(first + begin, first + end, 1);
+  };
+  int64_t longest = 0; // tokens of a row up to the step's end
+  for (int64_t row = 0; row < input.rows; ++row)
+    longest = std::max(longest, realIn(row, 0, to));
   for (int64_t row = 0; row < input.rows; ++row) {
     int64_t count = 0;
     for (int64_t column = from; column < to; ++column) {
@@ -227,10 +260,45 @@ RunStep cutStep(const RunInput &input, const ModelFacts &model, int64_t from,
       append(request.x0, input.x0, place, model.hiddenSize);
       append(request.ropeCos, input.ropeCos, place, model.ropeHeadDim / 2);
       append(request.ropeSin, input.ropeSin, place, model.ropeHeadDim / 2);
+      if (input.mask.empty())
+        continue;
+      // Keys of a sequence are its tokens: columns of padding drop out.
+      const float *keys = input.maskRow(row, column);
+      size_t end = request.mask.size() + static_cast<size_t>(longest);
+      for (int64_t key = 0; key < to; ++key)
+        if (input.isReal(row, key))
+          request.mask.push_back(keys[key]);
+      request.mask.resize(end, -HUGE_VALF);
     }
+    if (count && realIn(row, to, input.columns) == 0)
+      step.ends.emplace_back(static_cast<int64_t>(step.places.size()) - 1, row);
     request.lengths.push_back(count);
   }
   return step;
+}
+
+Status checkMask(const RunInput &input, const std::string &path,
+                 const std::vector<int64_t> &steps) {
+  if (input.mask.empty())
+    return Status();
+  int64_t from = 0;
+  for (int64_t count : steps) {
+    int64_t end = from + count;
+    for (int64_t row = 0; row < input.rows; ++row)
+      for (int64_t column = from; column < end; ++column) {
+        const float *keys = input.maskRow(row, column);
+        for (int64_t key = end; key < input.columns; ++key)
+          if (input.isReal(row, column) && input.isReal(row, key) &&
+              keys[key] != -HUGE_VALF)
+            return Status::input(fmt::format(
+                "{}: mask: expected -inf at and after column {}, where the "
+                "step of row {} ends, but got {} in column {}{}",
+                path, end, column, keys[key], key,
+                input.sharedMask ? "" : fmt::format(" of input row {}", row)));
+      }
+    from = end;
+  }
+  return Status();
 }
 
 } // namespace k2run

@@ -18,6 +18,10 @@ struct RunInput {
   std::vector<char> real;              ///< [B, T]
   std::vector<int32_t> positions;      ///< [B, T]
   std::vector<float> ropeCos, ropeSin; ///< [B, T, R/2] or empty
+  /// [T, T] or [B, T, T], or empty: what is added to the score of a query
+  /// column (row) and a key column.
+  std::vector<float> mask;
+  bool sharedMask = false; ///< [T, T]
 
   bool isReal(int64_t row, int64_t column) const {
     return real[row * columns + column];
@@ -25,6 +29,9 @@ struct RunInput {
   bool padded() const;
   /// Tokens of every row.
   std::vector<int64_t> lengths() const;
+  const float *maskRow(int64_t row, int64_t column) const {
+    return mask.data() + ((sharedMask ? 0 : row) * columns + column) * columns;
+  }
 };
 
 /// Reads IN. Errors name the tensor.
@@ -35,9 +42,16 @@ k2rt::Expected<RunInput> readRunInput(const std::string &path,
 struct RunStep {
   k2rt::StepRequest request;
   std::vector<int64_t> places; ///< row * columns + column of every token
+  /// (token of the step, row) where a row's last token is in the step.
+  std::vector<std::pair<int64_t, int64_t>> ends;
 };
 RunStep cutStep(const RunInput &input, const k2rt::ModelFacts &model,
                 int64_t from, int64_t to);
+
+/// A mask must be -inf where a token looks at tokens of later steps; `path` is
+/// that of IN, for messages.
+k2rt::Status checkMask(const RunInput &input, const std::string &path,
+                       const std::vector<int64_t> &steps);
 
 } // namespace k2run
 

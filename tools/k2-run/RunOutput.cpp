@@ -51,7 +51,7 @@ Status RunOutput::begin() {
 }
 
 Status RunOutput::write(const std::string &name, const HostArray &value,
-                        const std::vector<int64_t> &places) {
+                        std::span<const int64_t> places) {
   std::vector<float> wide;
   std::span<const std::byte> bytes = value.bytes;
   if (value.dtype == ElementType::BF16) {
@@ -77,6 +77,14 @@ Status RunOutput::write(const std::string &name, const HostArray &value,
     first = end;
   }
   return Status();
+}
+
+Status RunOutput::declareGenerated(int64_t count) {
+  return writer_.declare("generated_ids", DType::I64, {input_->rows, count});
+}
+
+Status RunOutput::writeGenerated(const std::vector<int64_t> &ids) {
+  return writer_.write("generated_ids", 0, std::as_bytes(std::span(ids)));
 }
 
 } // namespace k2run

@@ -26,7 +26,10 @@ public:
   k2rt::Status begin();
   /// Writes the rows of `value` to the places of a step's tokens.
   k2rt::Status write(const std::string &name, const k2rt::HostArray &value,
-                     const std::vector<int64_t> &places);
+                     std::span<const int64_t> places);
+  /// generated_ids I64 [B, count]; before begin().
+  k2rt::Status declareGenerated(int64_t count);
+  k2rt::Status writeGenerated(const std::vector<int64_t> &ids);
   k2rt::Status commit() { return writer_.commit(); }
 
   /// The output's name of a trace point: x.3, router.2.ids.

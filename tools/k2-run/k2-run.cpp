@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Executor/Executor.h"
+#include "tools/k2-run/Generate.h"
 #include "tools/k2-run/Options.h"
 #include "tools/k2-run/RunInput.h"
 #include "tools/k2-run/RunOutput.h"
@@ -23,6 +24,10 @@ void note(const std::string &text) {
   fmt::print(stderr, "k2-run: note: {}\n", text);
 }
 
+void warn(const std::string &text) {
+  fmt::print(stderr, "k2-run: warning: {}\n", text);
+}
+
 /// Prints how far the weights are, every two seconds.
 LoadProgress loadProgress() {
   auto last = std::chrono::steady_clock::now();
@@ -36,53 +41,100 @@ LoadProgress loadProgress() {
   };
 }
 
-Status declareOutputs(const Executor &executor, const Options &options,
-                      bool logits, RunOutput &output) {
-  const Manifest &manifest = executor.manifest();
+/// What a run of all steps needs.
+struct Run {
+  const Options &options;
+  const RunInput &input;
+  Executor &executor;
+  RunOutput &output;
+  bool logits;
+  std::vector<int32_t> next; ///< greedy token after each row
+};
+
+Status declareOutputs(Run &run) {
+  const Manifest &manifest = run.executor.manifest();
   auto declare = [&](const char *name, const char *buffer) {
-    int index = manifest.findBuffer(buffer);
-    if (index < 0)
-      return Status::input(fmt::format(
-          "{}: expected a buffer '{}' in the manifest, but got none",
-          options.artifact, buffer));
-    return output.declare(name, manifest, index);
+    return run.output.declare(name, manifest, manifest.findBuffer(buffer));
   };
   if (Status s = declare("x_final", "x"); s.failed())
     return s;
-  if (logits)
+  if (run.logits)
     if (Status s = declare("logits", "logits"); s.failed())
       return s;
-  if (options.trace) {
-    Expected<std::vector<TracePoint>> points = executor.tracePoints();
+  if (run.options.generate)
+    if (Status s = run.output.declareGenerated(*run.options.generate);
+        s.failed())
+      return s;
+  if (run.options.trace) {
+    Expected<std::vector<TracePoint>> points = run.executor.tracePoints();
     if (!points)
       return points.status();
     for (const TracePoint &point : *points)
-      if (Status s = output.declare(RunOutput::traceName(point), manifest,
-                                    point.buffer);
+      if (Status s = run.output.declare(RunOutput::traceName(point), manifest,
+                                        point.buffer);
           s.failed())
         return s;
   }
-  return output.begin();
+  return run.output.begin();
 }
 
-Status runStep(Executor &executor, const RunStep &step, bool trace, bool logits,
-               RunOutput &output) {
+/// Logits of a step, some rows at a time; of rows that end the next token too.
+Status writeLogits(Run &run, const RunStep &step) {
+  int64_t tokens = static_cast<int64_t>(step.places.size());
+  auto end = step.ends.begin();
+  for (int64_t first = 0; first < tokens; first += run.options.logitRows) {
+    int64_t count = std::min(run.options.logitRows, tokens - first);
+    Expected<HostArray> logits = run.executor.logits(first, count);
+    if (!logits)
+      return logits.status();
+    if (Status s = run.output.write(
+            "logits", *logits, std::span(step.places).subspan(first, count));
+        s.failed())
+      return s;
+    if (!run.options.generate)
+      continue;
+    std::vector<float> values = logits->floats();
+    size_t width = values.size() / static_cast<size_t>(count);
+    for (; end != step.ends.end() && end->first < first + count; ++end)
+      run.next[end->second] = static_cast<int32_t>(argmax(
+          std::span(values).subspan((end->first - first) * width, width)));
+  }
+  return Status();
+}
+
+Status runStep(Run &run, const RunStep &step) {
   TraceSink sink;
-  if (trace)
+  if (run.options.trace)
     sink = [&](const TracePoint &point, const HostArray &value) {
-      return output.write(RunOutput::traceName(point), value, step.places);
+      return run.output.write(RunOutput::traceName(point), value, step.places);
     };
-  if (Status s = executor.step(step.request, sink); s.failed())
+  if (Status s = run.executor.step(step.request, sink); s.failed())
     return s;
   if (step.places.empty())
     return Status();
-  auto write = [&](const char *name, const char *buffer) {
-    Expected<HostArray> value = executor.read(buffer);
-    return value ? output.write(name, *value, step.places) : value.status();
-  };
-  if (Status s = write("x_final", "x"); s.failed() || !logits)
+  Expected<HostArray> hidden = run.executor.hidden();
+  if (!hidden)
+    return hidden.status();
+  if (Status s = run.output.write("x_final", *hidden, step.places); s.failed())
     return s;
-  return write("logits", "logits");
+  return run.logits ? writeLogits(run, step) : Status();
+}
+
+Status runSteps(Run &run, const std::vector<int64_t> &columns) {
+  const ModelFacts &model = run.executor.manifest().model;
+  int64_t from = 0;
+  for (int64_t count : columns) {
+    RunStep step = cutStep(run.input, model, from, from + count);
+    if (Status s = runStep(run, step); s.failed())
+      return s;
+    from += count;
+  }
+  if (!run.options.generate)
+    return Status();
+  Expected<std::vector<int64_t>> ids =
+      generate(run.executor, run.input, run.next, *run.options.generate,
+               run.options.logitRows);
+  return ids ? run.output.writeGenerated(*ids) : ids.status();
 }
 
 Status run(const Options &options) {
@@ -93,11 +145,19 @@ Status run(const Options &options) {
   Expected<RunInput> input = readRunInput(options.input, model);
   if (!input)
     return input.status();
-  if (input->fromX0 && options.logits)
-    return Status::input("--logits: not supported yet when x0 is given");
   Expected<std::vector<int64_t>> columns = stepColumns(options, input->columns);
   if (!columns)
     return columns.status();
+  if (Status s = checkMask(*input, options.input, *columns); s.failed())
+    return s;
+  if (!input->mask.empty() && artifact->manifest().findBuffer("mask") < 0)
+    return Status::input(options.artifact +
+                         ": expected kernels that take a mask (a buffer "
+                         "'mask'), but got none");
+  int64_t more = options.generate.value_or(0);
+  if (options.generate)
+    if (Status s = checkGenerate(*input, model, more); s.failed())
+      return s;
   Expected<RunOutput> output = RunOutput::create(options.output, *input);
   if (!output)
     return output.status();
@@ -108,29 +168,32 @@ Status run(const Options &options) {
   if (!device)
     return device.status();
 
-  Expected<std::unique_ptr<Executor>> created = Executor::create(
-      *artifact, input->fromX0 ? "stack" : "model", **device, note,
-      options.arena ? StepMemory::Arena : StepMemory::Automatic);
-  if (!created)
-    return created.status();
-  Executor &executor = **created;
-  if (Status s = executor.bindWeights(*checkpoint, loadProgress()); s.failed())
+  ExecutorOptions how;
+  how.notice = note;
+  how.warning = warn;
+  how.memory = options.arena ? StepMemory::Arena : StepMemory::Automatic;
+  how.head = !input->fromX0 || options.logits;
+  how.poison = options.poison;
+  Expected<std::unique_ptr<Executor>> executor = Executor::create(
+      *artifact, input->fromX0 ? "stack" : "model", **device, how);
+  if (!executor)
+    return executor.status();
+  if (Status s = (*executor)->bindWeights(*checkpoint, loadProgress());
+      s.failed())
     return s;
-  if (Status s = executor.openCache(input->lengths()); s.failed())
+  std::vector<int64_t> capacities = input->lengths();
+  for (int64_t &capacity : capacities)
+    capacity += more;
+  if (Status s = (*executor)->openCache(capacities); s.failed())
     return s;
-  bool logits = !input->fromX0;
-  if (Status s = declareOutputs(executor, options, logits, *output); s.failed())
+  Run run{options, *input, **executor, *output, how.head, {}};
+  run.next.resize(static_cast<size_t>(input->rows));
+  if (Status s = declareOutputs(run); s.failed())
     return s;
-  int64_t from = 0;
-  for (int64_t count : *columns) {
-    RunStep step = cutStep(*input, model, from, from + count);
-    if (Status s = runStep(executor, step, options.trace, logits, *output);
-        s.failed())
-      return s;
-    from += count;
-  }
+  if (Status s = runSteps(run, *columns); s.failed())
+    return s;
   if (!options.stats.empty())
-    if (Status s = writeStats(executor, **device, options.stats); s.failed())
+    if (Status s = writeStats(**executor, **device, options.stats); s.failed())
       return s;
   return output->commit();
 }

@@ -37,7 +37,7 @@ protected:
 TEST_F(TinyArtifact, IsReadWithItsCode) {
   auto artifact = Artifact::open(path());
   ASSERT_TRUE(artifact) << artifact.status().message();
-  EXPECT_EQ(artifact->code().size(), 6u);
+  EXPECT_EQ(artifact->code().size(), 7u);
   for (const KernelCode &code : artifact->code()) {
     EXPECT_FALSE(code.edited);
     EXPECT_TRUE(code.cubin.empty());

@@ -19,6 +19,7 @@ struct FakeDriver {
   };
   std::map<k2rt::DevicePtr, std::vector<std::byte>> memory;
   std::vector<std::string> names;
+  std::map<std::string, k2rt::DevicePtr> latest; ///< by name
   std::vector<std::string> entries;
   std::vector<Launch> launches;
   size_t paramsOfLaunch = 0; ///< how many parameters a launch is read with
@@ -43,6 +44,7 @@ struct FakeDriver {
       *out = reinterpret_cast<k2rt::DevicePtr>(block.data());
       of(self).memory[*out] = std::move(block);
       of(self).names.push_back(name);
+      of(self).latest[name] = *out;
       return 0;
     };
     t.memFree = [](void *self, k2rt::DevicePtr p) {

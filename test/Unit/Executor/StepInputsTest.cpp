@@ -1,8 +1,10 @@
 //===- StepInputsTest.cpp - The arrays of one step ------------------------===//
 #include "runtime/Executor/StepInputs.h"
+#include "runtime/Executor/Buffers.h"
 #include "runtime/Executor/Rope.h"
 
 #include <cmath>
+#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,6 +82,32 @@ TEST(StepInputs, RefusedRequestsTakeNoRoom) {
   EXPECT_THAT(refusal([](auto &r) { r.lengths[0] = 11; }),
               HasSubstr("sequence 0: expected at most 10 tokens"));
   EXPECT_EQ(pages.length(0), 0);
+}
+
+TEST(StepInputs, MaskRowsTakeTheWidthOfTheirBuffer) {
+  EXPECT_THAT(*widenMask({1, 2, 3, 4}, 2, 3, 9.0f),
+              ElementsAre(1, 2, 9, 3, 4, 9));
+  EXPECT_THAT(
+      widenMask({1, 2, 3, 4}, 2, 1, 9.0f).status().message(),
+      HasSubstr("buffer 'mask': expected rows of at least 2 keys, but got 1"));
+}
+
+TEST(NonFinite, FindsTheFirstThatArithmeticGave) {
+  auto bf16 = [](std::vector<uint16_t> bits) {
+    HostArray a{ElementType::BF16, {static_cast<int64_t>(bits.size())}, {}};
+    a.bytes.resize(bits.size() * 2);
+    std::memcpy(a.bytes.data(), bits.data(), a.bytes.size());
+    return findNonFinite(a);
+  };
+  EXPECT_EQ(bf16({0x3f80, 0x7f7f, 0xff7f}), std::nullopt);
+  EXPECT_EQ(bf16({0x3f80, 0xff80}), 1u);
+  EXPECT_EQ(bf16({0x7fff}), 0u);
+  EXPECT_EQ(bf16({0xffff}), std::nullopt) << "never written";
+  HostArray f{ElementType::F32, {3}, {}};
+  f.bytes.resize(12);
+  uint32_t bits[] = {0xffffffff, 0x00007f80, 0x7f800001};
+  std::memcpy(f.bytes.data(), bits, 12);
+  EXPECT_EQ(findNonFinite(f), 2u);
 }
 
 TEST(StepInputs, NoTokenAtAll) {

@@ -160,7 +160,41 @@ TEST_F(WeightsTest, RefusesScalesThatAreNoNumbers) {
   param(ElementType::F32, {1, 3}, 4).parts = {{"w_scale_inv", 1, 0, 3}};
   EXPECT_THAT(load(),
               HasSubstr("tensor 'w_scale_inv': expected finite scales, but got "
-                        "inf at element 2"));
+                        "inf at [0, 2]"));
+}
+
+TEST_F(WeightsTest, RefusesAScaleBesideAWeightThatIsNotQuantised) {
+  add<uint16_t>("model.layers.0.o_proj.weight", DType::BF16, {1, 2}, {1, 2});
+  add<float>("model.layers.0.o_proj.weight_scale_inv", DType::F32, {1, 1}, {1});
+  manifest_.model.numLayers = 1;
+  Param &p = param(ElementType::BF16, {1, 2}, 2);
+  p.per = Per::Layer;
+  p.parts = {{"model.layers.{layer}.o_proj.weight", 1, 0, 2}};
+  EXPECT_THAT(load(), HasSubstr("model.safetensors: tensor "
+                                "'model.layers.0.o_proj.weight_scale_inv': "
+                                "expected no block scale beside BF16 weights, "
+                                "but got F32 [1, 1]"));
+  tensors_[1].name = "model.layers.0.o_proj.weight_scale";
+  EXPECT_THAT(load(), HasSubstr("expected no block scale beside BF16 weights"));
+  tensors_[1].name = "model.layers.0.o_proj.bias";
+  EXPECT_EQ(load(), "");
+}
+
+TEST_F(WeightsTest, SkipsOneLayerThatPredictsFurther) {
+  add<float>("w", DType::F32, {1}, {1});
+  add<float>("language_model.model.layers.3.eh_proj.weight", DType::F32, {1},
+             {1});
+  manifest_.model.numLayers = 3;
+  param(ElementType::F32, {1}, 1).parts = {{"w", 1, 0, 0}};
+  EXPECT_EQ(load(), "");
+  tensors_[1].name = "language_model.model.layers.4.eh_proj.weight";
+  EXPECT_THAT(
+      load(),
+      HasSubstr("tensor 'language_model.model.layers.4.eh_proj.weight': "
+                "expected layers 0 to 2 (num_hidden_layers 3) and at most one "
+                "that predicts a further token, but got layer 4"));
+  tensors_[1].name = "vision_tower.layers.9.weight";
+  EXPECT_EQ(load(), "");
 }
 
 TEST_F(WeightsTest, RunningOutOfMemoryIsNoCrash) {
