@@ -56,6 +56,7 @@ private:
   bool import();
   /// Dumps the module; if this stage is asked for, writes it and ends.
   bool reached(Stage stage, StringRef name);
+  bool dumpStage(Stage stage, StringRef name);
   bool emitText(function_ref<void(raw_ostream &)> print);
   bool dump(StringRef name, function_ref<void(raw_ostream &)> print);
   bool lower();
@@ -69,7 +70,7 @@ private:
   Clock::time_point start = Clock::now();
   OwningOpRef<ModuleOp> module;
   std::map<std::string, KernelCost> costs;
-  int dumps = 0;
+  int stages = 0;        // reached so far
   bool finished = false; // the stage that was asked for is written
 };
 } // namespace
@@ -116,10 +117,7 @@ bool Compilation::dump(StringRef name,
   if (request.dumpFolder.empty())
     return true;
   llvm::SmallString<128> path(request.dumpFolder);
-  std::string number = std::to_string(++dumps);
-  if (number.size() < 2)
-    number = "0" + number;
-  llvm::sys::path::append(path, number + "-" + name);
+  llvm::sys::path::append(path, llvm::formatv("0{0}-{1}", stages, name));
   std::error_code code =
       llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path));
   if (!code) {
@@ -132,15 +130,26 @@ bool Compilation::dump(StringRef name,
               : true;
 }
 
+bool Compilation::dumpStage(Stage stage, StringRef name) {
+  ++stages;
+  return dump((name + ".mlir").str(), [&](raw_ostream &os) {
+    os << "// Stage " << name << "; the rest of the way: k2-opt FILE"
+       << remainingPipelines(stage, options) << "\n";
+    module->print(os);
+    os << "\n";
+  });
+}
+
 bool Compilation::reached(Stage stage, StringRef name) {
-  auto print = [&](raw_ostream &os) {
+  if (!dumpStage(stage, name))
+    return false;
+  if (request.emit != stage)
+    return true;
+  return emitText([&](raw_ostream &os) {
     // Local scope: aliases of a whole model's weights only hide the ops.
     module->print(os);
     os << "\n";
-  };
-  if (!dump((name + ".mlir").str(), print))
-    return false;
-  return request.emit == stage ? emitText(print) : true;
+  });
 }
 
 /// The stages in IR, up to the LLVM dialect.
@@ -175,7 +184,8 @@ bool Compilation::lower() {
     return false;
   if (finished)
     return true;
-  return runPasses([](OpPassManager &p) { buildNVVMToLLVMPipeline(p); });
+  return runPasses([](OpPassManager &p) { buildNVVMToLLVMPipeline(p); }) &&
+         dumpStage(Stage::LLVM, "llvm");
 }
 
 /// PTX one kernel after the other, ptxas beside it.
@@ -219,6 +229,7 @@ bool Compilation::generate() {
         !emit(kernel, careful))
       return false;
   assembly.wait();
+  ++stages;
   for (auto &[name, code] : results.codes) {
     const std::string &text = code.ptx;
     if (!dump("ptx/" + name + ".ptx", [&](raw_ostream &os) { os << text; }))
@@ -315,8 +326,6 @@ int Compilation::run() {
         : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? "warning"
         : diagnostic.getSeverity() == DiagnosticSeverity::Note    ? "note"
                                                                   : "remark";
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
-      return success();
     llvm::errs() << "k2c: " << severity << ": ";
     printPlace(diagnostic.getLocation(), llvm::errs());
     llvm::errs() << diagnostic << "\n";

@@ -78,14 +78,88 @@ void k2c::buildTileToNVVMPipeline(OpPassManager &passes,
   passes.addPass(createConvertTileToNVVMPass(toNVVM));
 }
 
+namespace {
+/// PipelineOptions on a command line.
+struct StageOptions : PassPipelineOptions<StageOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::init("sm_90a"),
+                             llvm::cl::desc("Architecture")};
+  Option<std::string> activations{*this, "activations", llvm::cl::init("bf16"),
+                                  llvm::cl::desc("bf16 or fp8")};
+  Option<std::string> numerics{*this, "numerics", llvm::cl::init("fused"),
+                               llvm::cl::desc("fused or reference")};
+  Option<std::string> schedule{*this, "schedule", llvm::cl::init("auto"),
+                               llvm::cl::desc("auto or baseline")};
+  Option<bool> batchInvariant{*this, "batch-invariant", llvm::cl::init(false),
+                              llvm::cl::desc("Same result in every batch")};
+  Option<std::string> configHash{*this, "config-hash", llvm::cl::init(""),
+                                 llvm::cl::desc("SHA-256 of config.json")};
+
+  PipelineOptions get() const {
+    PipelineOptions options;
+    options.target = target;
+    options.activations = activations;
+    options.numerics = numerics;
+    options.schedule = schedule;
+    options.batchInvariant = batchInvariant;
+    options.configHash = configHash;
+    return options;
+  }
+};
+
+void registerStage(StringRef name, StringRef description,
+                   void (*build)(OpPassManager &, const PipelineOptions &)) {
+  PassPipelineRegistration<StageOptions>(
+      name, description,
+      [build](OpPassManager &passes, const StageOptions &options) {
+        build(passes, options.get());
+      });
+}
+} // namespace
+
+std::string k2c::remainingPipelines(Stage stage,
+                                    const PipelineOptions &options) {
+  // What is not the default must be said to each pipeline.
+  std::string text;
+  auto add = [&](StringRef name, StringRef value, StringRef usual) {
+    if (value != usual)
+      text += (" " + name + "=" + value).str();
+  };
+  PipelineOptions usual;
+  add("target", options.target, usual.target);
+  add("activations", options.activations, usual.activations);
+  add("numerics", options.numerics, usual.numerics);
+  add("schedule", options.schedule, usual.schedule);
+  add("batch-invariant", options.batchInvariant ? "true" : "false", "false");
+  add("config-hash", options.configHash, "");
+  if (!text.empty())
+    text = "='" + text.substr(1) + "'";
+  std::string line;
+  if (stage <= Stage::K2)
+    line += " --k2c-k2-to-fused" + text;
+  if (stage <= Stage::Fused)
+    line += " --k2c-fused-to-tile" + text;
+  if (stage <= Stage::Tile)
+    line += " --k2c-tile-to-scheduled" + text;
+  if (stage <= Stage::Scheduled)
+    line += " --k2c-scheduled-to-nvvm" + text;
+  if (stage <= Stage::NVVM)
+    line += " --k2c-nvvm-to-llvm";
+  return line + " --k2c-emit-ptx";
+}
+
 void k2c::registerPipelines() {
-  PassPipelineRegistration<>("k2c-k2-pipeline", "Form kernels in a k2.model",
-                             [](OpPassManager &passes) {
-                               buildK2Pipeline(passes, PipelineOptions());
-                             });
-  PassPipelineRegistration<>("k2c-k2-to-tile-pipeline",
-                             "Write the tile program of every kernel",
-                             buildK2ToTilePipeline);
-  PassPipelineRegistration<>("k2c-tile-pipeline", "Schedule tile kernels",
-                             buildTilePipeline);
+  registerStage("k2c-k2-to-fused", "Form the kernels of a model",
+                buildK2Pipeline);
+  registerStage("k2c-fused-to-tile",
+                "Write the tile program of every kernel, and the plan",
+                [](OpPassManager &passes, const PipelineOptions &options) {
+                  buildK2ToTilePipeline(passes);
+                  buildK2ToPlanPipeline(passes, options);
+                });
+  registerStage("k2c-tile-to-scheduled", "Schedule tile kernels",
+                [](OpPassManager &passes, const PipelineOptions &) {
+                  buildTilePipeline(passes);
+                });
+  registerStage("k2c-scheduled-to-nvvm", "Write the code of one thread",
+                buildTileToNVVMPipeline);
 }

@@ -16,7 +16,7 @@ struct Device::Impl {
   ThreadPool pool;
 
   explicit Impl(DeviceOptions o)
-      : options(std::move(o)),
+      : options(o),
         pool(options.threads
                  ? options.threads
                  : std::max(1u, std::thread::hardware_concurrency())) {}
@@ -29,8 +29,7 @@ struct Device::Impl {
   }
 };
 
-Device::Device(DeviceOptions options)
-    : impl(std::make_unique<Impl>(std::move(options))) {}
+Device::Device(DeviceOptions options) : impl(std::make_unique<Impl>(options)) {}
 Device::~Device() = default;
 
 Result<uint64_t> Device::allocate(size_t bytes, std::string name) {

@@ -2,6 +2,7 @@
 #include "k2c/Import/Import.h"
 #include "k2c/InitAll.h"
 #include "k2c/Pipelines/Compiler.h"
+#include "k2c/Pipelines/Remarks.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -57,6 +58,17 @@ cl::opt<Stage> emit(
 cl::opt<std::string> dumpStages("dump-stages", cl::cat(category),
                                 cl::value_desc("folder"),
                                 cl::desc("Write the IR after every stage"));
+cl::opt<std::string> remarksFilter(
+    "remarks-filter", cl::cat(category), cl::value_desc("regex"),
+    cl::desc("Say what the passes whose whole name matches decided, and why"));
+cl::opt<std::string>
+    remarkFormat("remark-format", cl::init("emitRemark"), cl::cat(category),
+                 cl::value_desc("emitRemark|yaml|bitstream"),
+                 cl::desc("Form of remarks: messages, or a file"));
+cl::opt<std::string> remarksFile("remarks-output-file", cl::cat(category),
+                                 cl::value_desc("file"),
+                                 cl::desc("File of yaml and bitstream remarks"
+                                          " (k2c-remarks.yaml|bitstream)"));
 enum class Parameters { Text, Json };
 cl::opt<Parameters>
     printParameters_("print-parameters", cl::ValueOptional, cl::cat(category),
@@ -87,6 +99,8 @@ std::string checkOptions() {
        {check("target", target, {"sm_90a"}, {"sm_100a"}),
         check("activations", activations, {"bf16"}, {"fp8"}),
         check("numerics", numerics, {"fused"}, {"reference"}),
+        check("remark-format", remarkFormat,
+              {"emitRemark", "yaml", "bitstream"}, {}),
         check("schedule", schedule, {"auto", "baseline"}, {})})
     if (!problem.empty())
       return problem;
@@ -138,6 +152,10 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry);
+  if (remarksFilter.getNumOccurrences() &&
+      mlir::failed(
+          enableRemarks(context, {remarksFilter, remarkFormat, remarksFile})))
+    return 1;
   CompileRequest request{model, output, emit, dumpStages, {}};
   request.options.target = target;
   request.options.activations = activations;

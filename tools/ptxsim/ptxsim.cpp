@@ -69,6 +69,8 @@ constexpr ElementType elementTypes[] = {
     {"f32", 4, true, true},  {"f64", 8, true, true}};
 
 uint64_t encode(const ElementType &type, const std::string &text) {
+  const UsageError refusal{fmt::format(
+      "--arg: expected a number of type {}, but got '{}'", type.name, text)};
   try {
     size_t used = 0;
     uint64_t bits = 0;
@@ -87,9 +89,9 @@ uint64_t encode(const ElementType &type, const std::string &text) {
     if (used == text.size())
       return bits;
   } catch (const std::exception &) {
+    throw refusal; // no number, or one too large
   }
-  throw UsageError{fmt::format(
-      "--arg: expected a number of type {}, but got '{}'", type.name, text)};
+  throw refusal;
 }
 
 std::string decode(const ElementType &type, const std::byte *from) {
@@ -209,6 +211,7 @@ int runKernel(Device &device, const Module &module, const std::string &entry,
                       kernel->params[i].name, kernel->params[i].size, bytes)};
   }
   std::vector<const void *> pointers;
+  pointers.reserve(arguments.size());
   for (const Argument &a : arguments)
     pointers.push_back(&a.value);
   Counters counters;

@@ -6,9 +6,6 @@
 
 namespace k2c {
 
-/// Where to stop and what to write.
-enum class Stage { K2, Fused, Tile, Scheduled, NVVM, LLVM, PTX, Artifact };
-
 struct CompileRequest {
   std::string model;  // a config.json, or a folder with one
   std::string output; // artifact folder, or a file ("-": standard output)

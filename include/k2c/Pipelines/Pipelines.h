@@ -7,6 +7,9 @@
 
 namespace k2c {
 
+/// The stages of a compile, in order.
+enum class Stage { K2, Fused, Tile, Scheduled, NVVM, LLVM, PTX, Artifact };
+
 /// What changes generated code; recorded in the manifest.
 struct PipelineOptions {
   std::string target = "sm_90a";
@@ -37,7 +40,11 @@ void buildTilePipeline(mlir::OpPassManager &passes);
 void buildTileToNVVMPipeline(mlir::OpPassManager &passes,
                              const PipelineOptions &options);
 
-/// `k2c-k2-pipeline` and so on, for k2-opt.
+/// The options of k2-opt that bring the IR of a stage to PTX.
+std::string remainingPipelines(Stage stage, const PipelineOptions &options);
+
+/// `k2c-k2-to-fused` and so on, from one stage of `k2c --dump-stages` to the
+/// next, for k2-opt.
 void registerPipelines();
 
 } // namespace k2c

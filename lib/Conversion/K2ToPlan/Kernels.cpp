@@ -37,7 +37,8 @@ static std::string codeText(tile::KernelOp kernel) {
     (*copy)->removeAttr(name);
   std::string text;
   llvm::raw_string_ostream os(text);
-  copy->getOperation()->print(os, OpPrintingFlags().assumeVerified());
+  copy->getOperation()->print(
+      os, OpPrintingFlags().assumeVerified().enableDebugInfo(false));
   return text;
 }
 

@@ -1,6 +1,7 @@
 //===- AbsorbAttention.cpp - Attention in the space of the latents --------===//
 #include "dialects/K2/K2.h"
 #include "k2c/Transforms/K2/Passes.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 
@@ -31,6 +32,10 @@ void absorb(OpBuilder &builder, MlaAttentionOp op) {
   auto output =
       AbsorbOutputOp::create(builder, loc, op.getType(), attended, op.getKvB(),
                              op.getHeads(), op.getNope(), op.getValue());
+  remark::passed(
+      loc, remark::RemarkOpts::name("Absorb").category("k2-absorb-attention"))
+      << remark::add("{0} heads read the {1} cached latents as they are",
+                     op.getHeads(), latents);
   op.replaceAllUsesWith(output.getResult());
   op.erase();
 }

@@ -3,6 +3,7 @@
 #include "k2c/Analysis/KernelRoot.h"
 #include "k2c/Analysis/TileShapes.h"
 #include "k2c/Transforms/K2/Passes.h"
+#include "mlir/IR/Remarks.h"
 #include <numeric>
 
 using namespace mlir;
@@ -16,6 +17,10 @@ using namespace k2c;
 using namespace k2c::k2;
 
 namespace {
+
+constexpr remark::RemarkOpts kRemark =
+    remark::RemarkOpts::name("KernelConfig")
+        .category("k2-choose-kernel-configs");
 
 constexpr int64_t kThreads = 128;
 constexpr int64_t kTokens = 64;
@@ -110,6 +115,11 @@ private:
         bytes += bytesOf(op, 1) * tilesM * columns * tilesN / rows;
       double ctas = tilesN * tilesM;
       double time = std::ceil(ctas / multiprocessors) * bytes / ctas;
+      remark::analysis(root->getLoc(), kRemark)
+          << remark::add("{0} columns: {1} CTAs of {2} bytes, modelled as {3} "
+                         "bytes in a row on each of {4} multiprocessors",
+                         columns, int64_t(ctas), int64_t(bytes / ctas),
+                         int64_t(time), multiprocessors);
       if (best == 0 || time < bestTime) {
         best = columns;
         bestTime = time;
@@ -164,8 +174,11 @@ struct ChooseKernelConfigs
     }
     Chooser chooser(tokens, multiprocessors);
     getOperation().walk([&](KernelOp kernel) {
-      if (!kernel.getConfigAttr())
-        kernel.setConfigAttr(chooser.choose(kernel));
+      if (kernel.getConfigAttr())
+        return;
+      kernel.setConfigAttr(chooser.choose(kernel));
+      remark::passed(kernel.getLoc(), kRemark) << remark::add(
+          "{0}: {1}", kernel.getName(), Attribute(kernel.getConfigAttr()));
     });
   }
 };

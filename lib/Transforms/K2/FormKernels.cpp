@@ -2,6 +2,7 @@
 #include "dialects/K2/K2.h"
 #include "k2c/Analysis/KernelRoot.h"
 #include "k2c/Transforms/K2/Passes.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -33,6 +34,9 @@ template <typename Op> Op soleProducer(Value value, Operation *user) {
   auto producer = value.getDefiningOp<Op>();
   return producer && soleUser(value) == user ? producer : Op();
 }
+
+constexpr remark::RemarkOpts kRemark =
+    remark::RemarkOpts::name("Kernel").category("k2-form-kernels");
 
 /// Groups the ops of one block. An op that is in no pair is its own group.
 class Grouping {
@@ -79,8 +83,14 @@ private:
     int64_t last = position[members.back()];
     for (Operation *member : members)
       for (Operation *user : member->getUsers())
-        if (!llvm::is_contained(members, user) && position[user] < last)
+        if (!llvm::is_contained(members, user) && position[user] < last) {
+          remark::missed(b->getLoc(), kRemark) << remark::reason(
+              "{0} and {1} do not share a kernel: {2} reads a result "
+              "before the last of them",
+              a->getName().getStringRef(), b->getName().getStringRef(),
+              user->getName().getStringRef());
           return;
+        }
     classes.unionSets(a, b);
   }
 
@@ -206,6 +216,14 @@ public:
     YieldOp::create(builder, kernel.getLoc(), leaving);
     copyReads(body);
     kernel.setName(uniqueName((prefix + stemOf(kernel)).str()));
+    if (members.size() > 1)
+      remark::passed(kernel.getLoc(), kRemark) << remark::add(
+          "{0} computes {1}", kernel.getName(),
+          llvm::join(llvm::map_range(members,
+                                     [](Operation *op) {
+                                       return op->getName().getStringRef();
+                                     }),
+                     ", "));
   }
 
 private:

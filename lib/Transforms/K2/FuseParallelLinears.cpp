@@ -1,6 +1,7 @@
 //===- FuseParallelLinears.cpp - One weight for linears of one input ------===//
 #include "dialects/K2/K2.h"
 #include "k2c/Transforms/K2/Passes.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 
@@ -16,6 +17,10 @@ namespace {
 
 /// A part but the last is padded to this many rows: the rows of a scale block.
 constexpr int64_t kPartRows = 128;
+
+constexpr remark::RemarkOpts kRemark =
+    remark::RemarkOpts::name("ParallelLinears")
+        .category("k2-fuse-parallel-linears");
 
 struct Candidate {
   LinearOp linear;
@@ -135,6 +140,10 @@ void fuse(OpBuilder &builder, MutableArrayRef<Candidate> group) {
       builder, loc,
       resultType.clone(ArrayRef<int64_t>{resultType.getDimSize(0), rows}),
       first.linear.getInput(), weight);
+  remark::passed(loc, kRemark)
+      << remark::add("{0} linears of one input share the weight {1} of {2} "
+                     "rows: one launch, and the input is read once",
+                     group.size(), name, rows);
   for (auto [c, start] : llvm::zip_equal(group, starts))
     replaceByColumns(builder, c.linear, fused.getResult(), start);
   for (Candidate &c : group) {
@@ -177,6 +186,11 @@ struct FuseParallelLinears
       for (Candidate &c : candidates)
         if (group.empty() || canJoin(group.front(), c))
           group.push_back(c);
+        else
+          remark::missed(c.linear.getLoc(), kRemark) << remark::reason(
+              "{0} and {1} have one input, but not one "
+              "storage type, layer range and result type",
+              group.front().param.getSymName(), c.param.getSymName());
       if (group.size() < 2)
         continue;
       for (Candidate &c : group)

@@ -8,6 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace k2c {
@@ -241,6 +242,13 @@ struct PipelineLoops
     else
       while (stages > 1 && fixed + stages * perStage > sharedBytes)
         --stages;
+
+    if (!loops.empty())
+      remark::passed(kernel.getLoc(), remark::RemarkOpts::name("Stages")
+                                          .category("tile-pipeline-loops")
+                                          .function(kernel.getSymName()))
+          << remark::add("{0} stages of {1} bytes in {2} loops", stages,
+                         perStage, loops.size());
 
     ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
     b.setInsertionPointToStart(&kernel.entry());

@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 #include <numeric>
 
 using namespace mlir;
@@ -147,6 +148,13 @@ static std::optional<llvm::SetVector<Operation *>> indexSlice(Operation *op,
   return llvm::SetVector<Operation *>(ordered.begin(), ordered.end());
 }
 
+/// Says why a dot's operand does not come in the best way.
+static remark::detail::InFlightRemark missed(Operation *op, KernelOp kernel) {
+  return remark::missed(op->getLoc(), remark::RemarkOpts::name("StagedLoad")
+                                          .category("tile-pipeline-loops")
+                                          .function(kernel.getSymName()));
+}
+
 SmallVector<StagedLoad> k2c::tile::findStagedLoads(KernelOp kernel) {
   llvm::SetVector<Operation *> reads;
   kernel->walk([&](DotOp dot) {
@@ -165,22 +173,25 @@ SmallVector<StagedLoad> k2c::tile::findStagedLoads(KernelOp kernel) {
     if (tile.getRank() == 2)
       layout = swizzleFor(tile);
     if (!layout) {
-      op->emitRemark("the dot reads this tile from global memory: its shape "
-                     "fits no swizzled shared buffer");
+      missed(op, kernel) << remark::reason(
+          "the dot reads this tile from global memory: its shape fits no "
+          "swizzled shared buffer");
       return;
     }
     load.layout = *layout;
     load.vectorBytes = copyBytes(op, tile);
     if (load.vectorBytes < 4) {
-      op->emitRemark("the dot reads this tile from global memory: its rows are "
-                     "only known to be aligned to ")
-          << load.vectorBytes << " bytes";
+      missed(op, kernel) << remark::reason(
+          "the dot reads this tile from global memory: its rows are only known "
+          "to be aligned to {0} bytes",
+          load.vectorBytes);
       return;
     }
     if (load.vectorBytes < 16)
-      op->emitRemark("copied in pieces of ")
-          << load.vectorBytes
-          << " bytes: its rows are not known to be aligned to 16";
+      missed(op, kernel) << remark::reason(
+          "copied in pieces of {0} bytes: its rows are not known to be aligned "
+          "to 16",
+          load.vectorBytes);
     if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
         loop && !storesGlobal(loop))
       if (auto slice = indexSlice(op, loop)) {

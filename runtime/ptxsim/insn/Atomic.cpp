@@ -180,6 +180,8 @@ bool ptxsim::decodeAtomic(Decoder &d) {
   case 2:
     space = Space::Shared;
     break;
+  default:
+    break;
   }
   int operation = d.takeOneOf(
       {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});

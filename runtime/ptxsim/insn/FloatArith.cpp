@@ -198,6 +198,8 @@ template <class T> void testp(Warp &w, const Op &op, uint32_t mask) {
     case 5:
       yes = c == FP_SUBNORMAL;
       break;
+    default:
+      break;
     }
     bits |= uint32_t(yes) << l;
   });

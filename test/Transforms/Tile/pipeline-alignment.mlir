@@ -1,4 +1,4 @@
-// RUN: k2-opt %s --pass-pipeline="builtin.module(tile.kernel(tile-pipeline-loops))" --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: k2-opt %s --pass-pipeline="builtin.module(tile.kernel(tile-pipeline-loops))" --split-input-file --verify-diagnostics --remarks-filter=tile-pipeline-loops --remark-format=emitRemark | FileCheck %s
 // What the row strides and indices guarantee decides the pieces; a remark says when it is less than 16 bytes.
 
 // CHECK-LABEL: tile.kernel @eight
