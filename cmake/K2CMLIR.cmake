@@ -50,6 +50,7 @@ function(k2c_library name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK} ${K2C_MLIR_LIBS})
+  set_property(GLOBAL APPEND PROPERTY K2C_Compiler_LIBRARIES ${name})
 endfunction()
 
 # A unit test of the compiler: GoogleTest plus MLIR.

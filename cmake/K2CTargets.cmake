@@ -38,6 +38,7 @@ function(k2c_runtime_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  set_property(GLOBAL APPEND PROPERTY K2C_Runtime_LIBRARIES ${name})
 endfunction()
 
 function(k2c_unittest name)

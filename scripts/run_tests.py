@@ -79,6 +79,7 @@ def main():
         run_check(totals, "reference pages are fresh", [sys.executable, "scripts/reference.py", "--check"])
         run_check(totals, "formatting", ["bash", "scripts/lint.sh", "--format"])
         run_check(totals, "build without LLVM", ["bash", "scripts/build.sh", "runtime"])
+        run_check(totals, "install and find_package", ["bash", "test/Install/run.sh", "build-runtime"])
     print(f"{totals.passed} passed, {totals.failed} failed" + (f", {totals.skipped} skipped" if totals.skipped else ""))
     return 1 if totals.failed or not totals.passed else 0
 
