@@ -26,7 +26,8 @@ void k2c::buildK2Pipeline(OpPassManager &passes,
   // Before kernels are formed: a fused weight is one linear.
   model.addPass(createFuseParallelLinearsPass());
   // The cache holds latents; attention works on them as they are.
-  model.addPass(createAbsorbAttentionPass());
+  if (options.numerics != "reference") // it moves roundings
+    model.addPass(createAbsorbAttentionPass());
   // The only pass that decides what is a kernel.
   model.addPass(createFormKernelsPass());
   // The only one that decides what a CTA of it works on.

@@ -61,8 +61,13 @@ private:
     Array array;
   };
 
-  /// The tile kernel that the step needs: the masked one if it has a mask.
-  tile::KernelOp tileOf(k2::KernelOp kernel);
+  /// By what the argument binds.
+  using Arrays = std::map<std::string, Array>;
+
+  /// The tile kernels that the step needs, in order of launch.
+  llvm::SmallVector<tile::KernelOp> tilesOf(k2::KernelOp kernel);
+  llvm::Error launch(k2::KernelOp kernel, tile::KernelOp tile, int64_t layer,
+                     ValueOf valueOf, Arrays &arrays);
   llvm::Expected<CompiledKernel *> compiled(llvm::StringRef name);
   int64_t evaluate(plan::ExprAttr expr, int64_t layer) const;
   std::vector<std::pair<int64_t, int64_t>> queryTiles(int64_t rows,

@@ -151,6 +151,42 @@ TEST_F(Kernels, MaskOverWideLatents) {
         {{40, 50}});
 }
 
+TEST_F(Kernels, ExpandedAttention) {
+  isAbsorbed = false;
+  only = "attention";
+  check(baseConfig(), {{0, 9}});
+  check(baseConfig(), {{70, 5}, {3, 0}, {0, 17}, {128, 1}, {60, 70}});
+  input.masked = true;
+  check(baseConfig(), {{70, 5}, {3, 0}, {0, 17}, {60, 70}});
+}
+
+// No head has a multiple of 16 columns; rows of all heads are padded.
+TEST_F(Kernels, ExpandedAttentionOfOddHeads) {
+  isAbsorbed = false;
+  only = "attention";
+  check(with({{"kv_lora_rank", 36},
+              {"qk_nope_head_dim", 20},
+              {"qk_rope_head_dim", 6},
+              {"v_head_dim", 18},
+              {"num_attention_heads", 3},
+              {"num_key_value_heads", 3}}),
+        {{2, 70}, {65, 3}});
+}
+
+TEST_F(Kernels, ExpandedAttentionOfKimiK2Heads) {
+  isAbsorbed = false;
+  only = "attention";
+  auto config = with({{"kv_lora_rank", 512},
+                      {"qk_nope_head_dim", 128},
+                      {"qk_rope_head_dim", 64},
+                      {"v_head_dim", 128},
+                      {"num_attention_heads", 4},
+                      {"num_key_value_heads", 4}});
+  check(llvm::json::Object(config), {{40, 80}, {0, 0}, {64, 1}});
+  config["quantization_config"] = quantized();
+  check(llvm::json::Object(config), {{40, 30}});
+}
+
 // Sizes of a published toy model: most are below a tile, heads of 24 columns.
 TEST_F(Kernels, ToySizes) {
   check(with({{"hidden_size", 64},

@@ -58,9 +58,13 @@ llvm::json::Object test::quantized() {
                             {"weight_block_size", llvm::json::Array{128, 128}}};
 }
 
-static constexpr const char *kModelPasses =
-    "k2.model(k2-fuse-parallel-linears,k2-absorb-attention,k2-form-kernels,"
-    "k2-choose-kernel-configs,k2-verify-fused),convert-k2-to-tile";
+/// From the imported model to tile kernels.
+static std::string modelPasses(bool isAbsorbed) {
+  return std::string("k2.model(k2-fuse-parallel-linears,") +
+         (isAbsorbed ? "k2-absorb-attention," : "") +
+         "k2-form-kernels,k2-choose-kernel-configs,k2-verify-fused),"
+         "convert-k2-to-tile";
+}
 
 llvm::json::Object test::with(
     std::initializer_list<std::pair<const char *, llvm::json::Value>> fields) {
@@ -99,7 +103,7 @@ void ModelTest::compile(llvm::json::Object config, unsigned seed) {
   module = import(std::move(config));
   ASSERT_TRUE(module);
   PassManager passes(&context);
-  ASSERT_TRUE(succeeded(parsePassPipeline(kModelPasses, passes)));
+  ASSERT_TRUE(succeeded(parsePassPipeline(modelPasses(isAbsorbed), passes)));
   ASSERT_TRUE(succeeded(passes.run(*module)));
   weights.restart(seed);
   runner = std::make_unique<KernelRunner>(*module, weights);

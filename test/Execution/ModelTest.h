@@ -50,6 +50,8 @@ protected:
   Step makeStep(llvm::ArrayRef<SequenceLength> lengths, std::mt19937 &random);
 
   mlir::MLIRContext context;
+  /// Whether k2-absorb-attention runs.
+  bool isAbsorbed = true;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   RandomParameters weights{1};
   std::unique_ptr<KernelRunner> runner;

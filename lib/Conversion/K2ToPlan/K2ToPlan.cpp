@@ -125,6 +125,19 @@ std::optional<BufferInfo> Converter::reserved(StringRef name) {
                 binary(ExprKind::CeilDiv, symbol("S"), kPageSize), kPageSize)},
         {},
         plan::BufferClass::Input};
+  // Keys and values of every page of the step's sequences, head by head.
+  if (name == "expanded_kv") {
+    int64_t columns = config.getNumAttentionHeads() *
+                      (config.getQkNopeHeadDim() + config.getVHeadDim());
+    ExprAttr pages =
+        ExprAttr::get(context, ExprKind::Mul, B,
+                      binary(ExprKind::CeilDiv, symbol("S"), kPageSize));
+    return BufferInfo{
+        builder.getBF16Type(),
+        {binary(ExprKind::Mul, pages, kPageSize), number(columns)},
+        plan::paddedRowStride(columns, builder.getBF16Type()),
+        plan::BufferClass::Step};
+  }
   if (name == "latent_cache") {
     int64_t width = config.getKvLoraRank() + config.getQkRopeHeadDim();
     return BufferInfo{builder.getBF16Type(),
@@ -309,8 +322,15 @@ FailureOr<plan::BindAttr> Converter::bind(k2::KernelOp kernel,
 
 LogicalResult Converter::convertKernel(k2::KernelOp kernel, Places &places,
                                        plan::LayersOp layers, Value stream) {
-  if (!hasMaskedVariant(kernel)) {
-    if (failed(launch(kernel, kernel.getName(), places, stream)))
+  SmallVector<Variant> variants = getVariants(kernel);
+  auto launchVariant = [&](Variant variant) {
+    return launch(kernel, getVariantName(kernel, variant), places, stream);
+  };
+  if (llvm::is_contained(variants, Variant::Expand) &&
+      failed(launchVariant(Variant::Expand)))
+    return failure();
+  if (!llvm::is_contained(variants, Variant::Masked)) {
+    if (failed(launchVariant(Variant::Plain)))
       return failure();
   } else {
     auto when = plan::WhenOp::create(
@@ -318,10 +338,10 @@ LogicalResult Converter::convertKernel(k2::KernelOp kernel, Places &places,
         ExprAttr::get(context, ExprKind::Eq, symbol("masked"), number(1)));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&when.getThenBody().emplaceBlock());
-    if (failed(launch(kernel, getMaskedName(kernel.getName()), places, stream)))
+    if (failed(launchVariant(Variant::Masked)))
       return failure();
     builder.setInsertionPointToStart(&when.getElseBody().emplaceBlock());
-    if (failed(launch(kernel, kernel.getName(), places, stream)))
+    if (failed(launchVariant(Variant::Plain)))
       return failure();
   }
   Location loc = kernel.getLoc();
@@ -493,11 +513,9 @@ LogicalResult Converter::run(ModuleOp module) {
                       plan::paddedRowStride(width, bf16)})))
     return failure();
   WalkResult lists = model.walk([&](k2::KernelOp kernel) {
-    SmallVector<std::string> names{kernel.getName().str()};
-    if (hasMaskedVariant(kernel))
-      names.push_back(getMaskedName(kernel.getName()));
-    for (const std::string &name : names)
-      for (plan::WorklistAttr list : kernels.find(name).worklists)
+    for (Variant variant : getVariants(kernel))
+      for (plan::WorklistAttr list :
+           kernels.find(getVariantName(kernel, variant)).worklists)
         if (failed(declareWorklist(list, kernel)))
           return WalkResult::interrupt();
     return WalkResult::advance();
@@ -528,7 +546,8 @@ struct ConvertK2ToPlan : k2c::impl::ConvertK2ToPlanPassBase<ConvertK2ToPlan> {
         {builder.getNamedAttr("activations",
                               builder.getStringAttr(activations)),
          builder.getNamedAttr("numerics", builder.getStringAttr(numerics)),
-         builder.getNamedAttr("batch_invariant", builder.getBoolAttr(batchInvariant)),
+         builder.getNamedAttr("batch_invariant",
+                              builder.getBoolAttr(batchInvariant)),
          builder.getNamedAttr("schedule", builder.getStringAttr(schedule))});
     auto program = plan::ProgramOp::create(
         builder, model.getLoc(), model.getSymName(), target,

@@ -130,10 +130,9 @@ LogicalResult Kernels::build(k2::ModelOp model, ModuleOp module,
     return success();
   };
   WalkResult result = model.walk([&](k2::KernelOp kernel) {
-    if (failed(declare(kernel, kernel.getName())) ||
-        (hasMaskedVariant(kernel) &&
-         failed(declare(kernel, getMaskedName(kernel.getName())))))
-      return WalkResult::interrupt();
+    for (Variant variant : getVariants(kernel))
+      if (failed(declare(kernel, getVariantName(kernel, variant))))
+        return WalkResult::interrupt();
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

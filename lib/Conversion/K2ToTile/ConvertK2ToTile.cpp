@@ -36,8 +36,9 @@ namespace {
 
 /// Four warps hold one row of every tile of ours; attention's output needs
 /// twice as many registers when it is wide.
-int64_t warpsOf(k2::KernelOp kernel, Operation *root) {
-  bool isWide = isa<k2::MlaAttentionAbsorbedOp>(root) &&
+int64_t warpsOf(k2::KernelOp kernel, Operation *root, Variant variant) {
+  bool isWide = isa<k2::MlaAttentionAbsorbedOp, k2::MlaAttentionOp>(root) &&
+                variant != Variant::Expand &&
                 kernel.getConfigAttr().getTile()[1] > 128;
   return isWide ? 8 : 4;
 }
@@ -56,11 +57,9 @@ void setUpFrame(TileEmitter &e, K2TileContext &context, Operation *root) {
 LogicalResult emitKernel(k2::KernelOp kernel, Operation *root, Variant variant,
                          OpBuilder &builder) {
   Location loc = kernel.getLoc();
-  std::string name = kernel.getName().str();
-  if (variant == Variant::Masked)
-    name = getMaskedName(name);
-  auto target = tile::KernelOp::create(builder, loc, name, TypeRange(),
-                                       warpsOf(kernel, root));
+  auto target =
+      tile::KernelOp::create(builder, loc, getVariantName(kernel, variant),
+                             TypeRange(), warpsOf(kernel, root, variant));
   OpBuilder body = OpBuilder::atBlockBegin(&target.entry());
   auto end = tile::ReturnOp::create(body, loc);
   body.setInsertionPoint(end);
@@ -92,12 +91,12 @@ LogicalResult convertKernel(k2::KernelOp kernel, OpBuilder &builder) {
   if (!root || !kernel.getConfigAttr())
     return kernel.emitOpError(
         "expected a kernel with an op and a config (k2-choose-kernel-configs)");
-  if (failed(verifyConfig(kernel, root)) ||
-      failed(emitKernel(kernel, root, Variant::Plain, builder)))
+  if (failed(verifyConfig(kernel, root)))
     return failure();
-  return hasMaskedVariant(kernel)
-             ? emitKernel(kernel, root, Variant::Masked, builder)
-             : success();
+  for (Variant variant : getVariants(kernel))
+    if (failed(emitKernel(kernel, root, variant, builder)))
+      return failure();
+  return success();
 }
 
 struct ConvertK2ToTile : k2c::impl::ConvertK2ToTilePassBase<ConvertK2ToTile> {

@@ -41,11 +41,24 @@ SmallVector<Value> k2c::getKernelInputs(k2::KernelOp kernel) {
   return inputs.takeVector();
 }
 
-bool k2c::hasMaskedVariant(k2::KernelOp kernel) {
+SmallVector<Variant> k2c::getVariants(k2::KernelOp kernel) {
   Block &body = kernel.getBody().front();
-  return !body.getOps<k2::MlaAttentionAbsorbedOp>().empty();
+  if (!body.getOps<k2::MlaAttentionOp>().empty())
+    return {Variant::Expand, Variant::Plain, Variant::Masked};
+  if (!body.getOps<k2::MlaAttentionAbsorbedOp>().empty())
+    return {Variant::Plain, Variant::Masked};
+  return {Variant::Plain};
 }
 
-std::string k2c::getMaskedName(StringRef kernel) {
-  return (kernel + "_masked").str();
+std::string k2c::getVariantName(k2::KernelOp kernel, Variant variant) {
+  std::string name = kernel.getName().str();
+  switch (variant) {
+  case Variant::Plain:
+    return name;
+  case Variant::Masked:
+    return name + "_masked";
+  case Variant::Expand:
+    return name + "_expand";
+  }
+  llvm_unreachable("every variant has a name");
 }

@@ -78,6 +78,35 @@ inline constexpr int64_t kPageRows = 64;
 /// Elements of an item of expert_work: (expert, first row, rows).
 inline constexpr int64_t kWorkItem = 3;
 
+// Sequences and their cached rows.
+
+/// ceildiv(S, 64): the width of the block table.
+plan::ExprAttr getPagesPerSequence(K2TileContext &context);
+/// The first `columns` columns of the layer's pages: [page, row, column].
+mlir::Value getPages(K2TileContext &context, mlir::Value cache,
+                     int64_t columns);
+/// The block table as one row.
+mlir::Value getBlockTable(K2TileContext &context);
+
+/// A sequence's first token and the one after its last in the step, and its
+/// tokens in the cache before.
+struct SequenceLength {
+  mlir::Value start, end, past;
+  /// Cached and new.
+  mlir::Value keys(TileEmitter &e) const;
+};
+SequenceLength loadLength(TileEmitter &e, K2TileContext &context,
+                          mlir::Value sequence);
+
+/// The first `used` of `width` columns of every head in the expanded rows of
+/// the sequences' pages: [head, (sequence * pages + page) * 64 + row, column].
+mlir::Value getExpanded(K2TileContext &context, plan::Access access,
+                        int64_t heads, int64_t width, int64_t used);
+/// The first phase of expanded attention.
+llvm::LogicalResult emitExpansion(k2::MlaAttentionOp op,
+                                  mlir::OpBuilder &builder,
+                                  K2TileContext &context);
+
 // Registration.
 
 void attachNormModels(mlir::MLIRContext *context);

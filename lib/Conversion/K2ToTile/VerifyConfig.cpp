@@ -27,8 +27,9 @@ public:
       return error("tokens on M");
     if (config.getSplit() != 1)
       return error("a split of 1");
-    bool isProduct = isa<LinearOp, ExpertLinearOp, AbsorbQueryOp,
-                         AbsorbOutputOp, MlaAttentionAbsorbedOp>(root);
+    bool isProduct =
+        isa<LinearOp, ExpertLinearOp, AbsorbQueryOp, AbsorbOutputOp,
+            MlaAttentionOp, MlaAttentionAbsorbedOp>(root);
     if (config.getTile().size() != (isProduct ? 3 : 2))
       return error("a tile of " + Twine(isProduct ? 3 : 2) + " extents");
     return llvm::TypeSwitch<Operation *, LogicalResult>(root)
@@ -38,7 +39,7 @@ public:
                      : error("the " + Twine(kExpertRows) +
                              " rows of a work item");
         })
-        .Case([&](MlaAttentionAbsorbedOp) {
+        .Case<MlaAttentionOp, MlaAttentionAbsorbedOp>([&](auto) {
           return config.getTile()[2] == kPageRows
                      ? success()
                      : error("the " + Twine(kPageRows) + " keys of a page");

@@ -44,7 +44,8 @@ public:
     Operation *root = getKernelRoot(kernel);
     bool quantized =
         llvm::any_of(root->getOperandTypes(), llvm::IsaPred<QuantizedType>);
-    bool workList = isa<ExpertLinearOp, MlaAttentionAbsorbedOp>(root);
+    bool workList =
+        isa<ExpertLinearOp, MlaAttentionOp, MlaAttentionAbsorbedOp>(root);
     return KernelConfigAttr::get(
         context, Orientation::TokensM, tileOf(root), 1,
         workList ? Decomposition::WorkList : Decomposition::Tiles,
@@ -66,6 +67,9 @@ private:
         .Case<MlaAttentionAbsorbedOp>([&](MlaAttentionAbsorbedOp op) {
           return SmallVector<int64_t>{
               64, latentColumns(op.getCache().getType().getLatentSize()), 64};
+        })
+        .Case<MlaAttentionOp>([&](MlaAttentionOp op) {
+          return SmallVector<int64_t>{64, latentColumns(op.getValue()), 64};
         })
         .Case<RouterOp>([&](RouterOp op) {
           int64_t groups = op.getNGroup();

@@ -25,10 +25,6 @@ LogicalResult verifyKernel(KernelOp kernel, llvm::StringMap<KernelOp> &names) {
     return kernel.emitOpError(
         "expected a config (k2-choose-kernel-configs), but got none");
   for (Operation &op : kernel.getBody().front()) {
-    if (isa<MlaAttentionOp>(op))
-      return op.emitOpError("expected attention in the absorbed form "
-                            "(k2-absorb-attention) on the GPU path, but got "
-                            "the expanded form");
     if (!isa<K2CostInterface, WeightOp, YieldOp>(op))
       return op.emitOpError(
           "expected an op with K2CostInterface in a kernel, but got none");

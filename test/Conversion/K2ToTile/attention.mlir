@@ -77,8 +77,8 @@ k2.model @m attributes {config = #config} {
 // CHECK: %[[SEQ:.*]] = tile.load_scalar %[[ITEMS]]
 // CHECK: %[[ROW:.*]] = tile.load_scalar %[[ITEMS]]
 // CHECK: tile.load_scalar %[[STARTS]][%[[SEQ]]]
-// CHECK: %[[END:.*]] = arith.minsi
 // CHECK: tile.load_scalar %[[PAST]][%[[SEQ]]]
+// CHECK: %[[END:.*]] = arith.minsi
 // CHECK: scf.for %[[J:.*]] = {{.*}} iter_args(%[[O:.*]] = %{{.*}}, %[[M:.*]] = %[[NONE1]], %[[L:.*]] = %{{.*}})
 // CHECK: %[[PAGE:.*]] = tile.load_scalar %[[TABLE]]
 // CHECK: %[[KEYS:.*]] = arith.subi

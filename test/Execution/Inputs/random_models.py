@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Whole models of random shape: compiled, run on the simulator, compared with the reference interpreter.
 
-    random_models.py --bin build/bin --out FOLDER [--seed N] [--count N] [-v]
+    random_models.py --bin build/bin --out FOLDER [--seed N] [--count N] [--numerics=fused|reference] [--storage=config|mixed] [-v]
 
 Shapes are odd on purpose (nothing is a multiple of anything but of the compiler's stated limits); batches are ragged, steps cut the prompt. Errors are
 relative RMS against the float32 reference; the bound is 1.3 + 9 / sqrt(tokens x hidden size) times the error of the reference rounded to bf16 where the
-ops say (that error at least FLOOR). From the first layer in which an expert's choice changes on, values are not compared; few may change. Prints bad models (kept in FOLDER) and `N models, N bad`.
+ops say (that error at least FLOOR). Mixed storage:
+about half of a checkpoint's FP8 matrices are BF16 and half of its norms F32, which only its headers say. From the first layer in which an expert's choice changes on, values are not compared; few may change. Prints bad models (kept in FOLDER) and `N models, N bad`.
 """
 import argparse
 import json
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -103,6 +105,22 @@ def random_weights(rng, manifest, experts):
     return tensors
 
 
+def mix_storage(rnd, rng, manifest, tensors):
+    """Stores some tensors in another type, the same for all layers and experts of a parameter's part."""
+    for param in manifest["params"]:
+        for part in param["parts"]:
+            pattern = re.compile(re.escape(part["tensor"]).replace(r"\{layer\}", r"\d+").replace(r"\{expert\}", r"\d+"))
+            if rnd.random() < 0.5 or param["name"].endswith(".scale"):
+                continue
+            for name in [n for n in tensors if pattern.fullmatch(n)]:
+                dtype, array = tensors[name]
+                if dtype == "F8_E4M3":
+                    tensors[name] = "BF16", to_bf16(rng.standard_normal(array.shape) * 1.5 / np.sqrt(array.shape[1]))
+                    del tensors[name + "_scale_inv"]
+                elif dtype == "BF16" and array.ndim == 1:
+                    tensors[name] = "F32", (1 + 0.2 * rng.standard_normal(array.shape)).astype(np.float32)
+
+
 def random_input(rnd, rng, vocabulary):
     """-> (tensors of the input, mask of real tokens, steps)."""
     batch, length = rnd.choice([1, 1, 2, 3]), rnd.choice([1, 2, 5, 17, 70, 130])
@@ -146,17 +164,23 @@ def compare(run, exact, rounded, valid):
     return ""
 
 
-def check(binaries, folder, rnd, rng, config):
+def check(binaries, folder, rnd, rng, config, numerics, storage):
     """-> what is wrong, or nothing."""
     def tool(name, *arguments):
         r = subprocess.run([binaries / name, *map(str, arguments)], capture_output=True, text=True, timeout=300)
         return f"{name}: exit {r.returncode}: {(r.stderr.strip().splitlines() or [''])[-1]}" if r.returncode else ""
     (folder / "config.json").write_text(json.dumps(config))
     art = folder / "model.art"
-    if problem := tool("k2c", folder / "config.json", "-o", art):
+    compile_model = lambda: tool("k2c", folder, "-o", art, f"--numerics={numerics}")
+    if problem := compile_model():
         return problem
     manifest = json.loads((art / "manifest.json").read_text())
-    write_tensors(folder / "model.safetensors", random_weights(rng, manifest, config["n_routed_experts"]))
+    tensors = random_weights(rng, manifest, config["n_routed_experts"])
+    if storage == "mixed":
+        mix_storage(rnd, rng, manifest, tensors)
+    write_tensors(folder / "model.safetensors", tensors)
+    if storage == "mixed" and (problem := compile_model()):
+        return problem
     inputs, valid, steps = random_input(rnd, rng, config["vocab_size"])
     write_tensors(folder / "in.safetensors", inputs)
     common = [f"--weights={folder}", f"--input={folder / 'in.safetensors'}", "--trace"]
@@ -174,6 +198,8 @@ def main():
     parser.add_argument("--base", type=Path, default=Path(__file__).parent.parent.parent / "Tools/Inputs/tiny.json")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--numerics", choices=["fused", "reference"], default="fused")
+    parser.add_argument("--storage", choices=["config", "mixed"], default="config")
     parser.add_argument("-v", action="store_true", help="print good models, too")
     a = parser.parse_args()
     base, bad = json.loads(a.base.read_text()), 0
@@ -183,7 +209,7 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         config = random_config(rnd, base)
-        problem = check(a.bin, folder, rnd, rng, config)
+        problem = check(a.bin, folder, rnd, rng, config, a.numerics, a.storage)
         if problem or a.v:
             print(f"{'bad' if problem else 'ok '} model {seed}: {problem or json.dumps({k: v for k, v in config.items() if base.get(k) != v})}", flush=True)
         bad += bool(problem)

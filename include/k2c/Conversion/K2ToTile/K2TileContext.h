@@ -11,6 +11,7 @@
 #include "dialects/K2/K2.h"
 #include "dialects/Plan/Plan.h"
 #include "dialects/Tile/Tile.h"
+#include "k2c/Conversion/K2ToTile/KernelInputs.h"
 #include "k2c/Conversion/K2ToTile/TileEmitter.h"
 
 namespace k2c {
@@ -33,10 +34,6 @@ struct ViewShape {
   llvm::SmallVector<plan::ExprAttr> extents;
 };
 
-/// A kernel with attention is compiled twice: for steps that bring a mask, and
-/// for those that are causal.
-enum class Variant { Plain, Masked };
-
 class K2TileContext {
 public:
   K2TileContext(k2::KernelOp source, tile::KernelOp target,
@@ -45,6 +42,7 @@ public:
   k2::KernelOp getSource() const { return source; }
   k2::KernelConfigAttr getConfig() { return source.getConfigAttr(); }
   llvm::ArrayRef<int64_t> getTileShape() { return getConfig().getTile(); }
+  Variant getVariant() const { return variant; }
   /// Whether attention follows the step's mask in place of causality.
   bool isMasked() const { return variant == Variant::Masked; }
 

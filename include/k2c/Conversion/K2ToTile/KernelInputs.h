@@ -21,12 +21,17 @@ llvm::SmallVector<mlir::Value> getKernelInputs(k2::KernelOp kernel);
 /// Whether a value from outside of a kernel is counted by getKernelInputs.
 bool isKernelInput(mlir::Value value);
 
-/// Whether the kernel attends: it has a second tile kernel for steps that bring
-/// a mask, with the array `mask` among its arguments.
-bool hasMaskedVariant(k2::KernelOp kernel);
+/// What one of the tile kernels made of a `k2.kernel` is for. Attention has
+/// two: for steps that are causal, and for those that bring a mask (the array
+/// `mask` is among its arguments). Expanded attention has a first phase,
+/// `Expand`, which writes the array `expanded_kv` that these two read.
+enum class Variant { Plain, Masked, Expand };
 
-/// The name of that tile kernel.
-std::string getMaskedName(llvm::StringRef kernel);
+/// The tile kernels of a kernel: in order of launch, of Plain and Masked one.
+llvm::SmallVector<Variant> getVariants(k2::KernelOp kernel);
+
+/// The name of such a tile kernel: NAME, NAME_masked, NAME_expand.
+std::string getVariantName(k2::KernelOp kernel, Variant variant);
 
 } // namespace k2c
 

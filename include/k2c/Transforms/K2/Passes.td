@@ -32,7 +32,7 @@ def AbsorbAttentionPass : Pass<"k2-absorb-attention", "::k2c::k2::ModelOp"> {
   let summary = "Rewrite attention to work on the cached latents";
   let description = [{
     The keys and values of `k2.mla_attention` are products of kv_b with cached latents; the absorbed form multiplies queries and outputs by kv_b
-    instead, so that the cache is read as it is. The GPU path supports only this form.
+    instead, so that the cache is read as it is. What is not absorbed is compiled in two phases: keys and values of all cached tokens are written to memory, then attended.
 
     ```mlir
     // before
@@ -114,8 +114,8 @@ def VerifyFusedPass : Pass<"k2-verify-fused", "::k2c::k2::ModelOp"> {
     A split of K is a constant of the op and is summed in order.
 
     *Requires*: nothing.
-    *Guarantees*: blocks and entries hold only kernels, `k2.layers` and `k2.return`; every kernel has a config and a name of its own; attention is in the absorbed form; every op in a
-    kernel implements `K2CostInterface`.
+    *Guarantees*: blocks and entries hold only kernels, `k2.layers` and `k2.return`; every kernel has a config and a name of its own; every op in a kernel
+    implements `K2CostInterface`.
 
     Numerics: exact.
   }];
