@@ -116,7 +116,7 @@ double CostExpr::evaluate(const StepSizes &sizes) const {
 }
 void CostExpr::print(llvm::raw_ostream &os) const { node->print(os, false); }
 
-CostExpr k2c::k2::compulsoryBytes(mlir::Type type, CostExpr rows) {
+CostExpr k2c::k2::compulsoryBytes(mlir::Type type, const CostExpr &rows) {
   if (auto quantized = llvm::dyn_cast<QuantizedType>(type)) {
     int64_t matrices = quantized.getRank() == 3 ? quantized.getShape()[0] : 1;
     int64_t elements = 1;

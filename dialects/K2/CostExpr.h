@@ -31,10 +31,10 @@ public:
   static CostExpr min(CostExpr lhs, CostExpr rhs);
 
   friend CostExpr operator+(CostExpr lhs, CostExpr rhs) {
-    return binary(Kind::Add, lhs, rhs);
+    return binary(Kind::Add, std::move(lhs), std::move(rhs));
   }
   friend CostExpr operator*(CostExpr lhs, CostExpr rhs) {
-    return binary(Kind::Mul, lhs, rhs);
+    return binary(Kind::Mul, std::move(lhs), std::move(rhs));
   }
 
   /// The value for given sizes; double, for products pass 2^63.
@@ -52,7 +52,8 @@ private:
 
 /// Bytes of a value of `type`, each element once; a dynamic dimension counts as
 /// `rows`. Zero for what has no size of its own.
-CostExpr compulsoryBytes(mlir::Type type, CostExpr rows = CostExpr::tokens());
+CostExpr compulsoryBytes(mlir::Type type,
+                         const CostExpr &rows = CostExpr::tokens());
 
 } // namespace k2c::k2
 
