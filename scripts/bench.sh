@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
-# Benchmarks: bench.sh [NAME...], default all. Builds what each needs, prints a table and writes build/bench/NAME.json.
+# Benchmarks: bench.sh [--list | NAME...], default all. Builds what each needs, prints a table and writes build/bench/NAME.json.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
+if [ "${1:-}" = --list ]; then
+  for file in bench/*/bench.py; do
+    printf '%-12s %s\n' "$(basename "$(dirname "$file")")" "$(sed -n '2s/^"""//p' "$file")"
+  done
+  exit 0
+fi
 [ $# -gt 0 ] || set -- $(cd bench && ls -d */ | tr -d /)
 mkdir -p build/bench
 for name in "$@"; do
