@@ -42,8 +42,9 @@ public:
   KernelConfigAttr choose(KernelOp kernel) {
     MLIRContext *context = kernel.getContext();
     Operation *root = getKernelRoot(kernel);
-    bool quantized =
-        llvm::any_of(root->getOperandTypes(), llvm::IsaPred<QuantizedType>);
+    bool quantized = llvm::any_of(getParallelRoots(root), [](Operation *op) {
+      return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<QuantizedType>);
+    });
     bool workList =
         isa<ExpertLinearOp, MlaAttentionOp, MlaAttentionAbsorbedOp>(root);
     return KernelConfigAttr::get(
@@ -58,7 +59,12 @@ private:
         .Case<LinearOp, ExpertLinearOp>(
             [&](auto op) { return productTile(op); })
         .Case<AbsorbQueryOp>([&](AbsorbQueryOp op) {
-          return SmallVector<int64_t>{kTokens, 64, absorbStep(op)};
+          // Steps that start anywhere in a block are copied element by element:
+          // a wider tile spills.
+          int64_t step = absorbStep(op);
+          bool isAligned = !isa<QuantizedType>(op.getKvB().getType()) ||
+                           (op.getNope() + op.getValue()) % step == 0;
+          return SmallVector<int64_t>{kTokens, isAligned ? 64 : 32, step};
         })
         .Case<AbsorbOutputOp>([&](AbsorbOutputOp op) {
           return SmallVector<int64_t>{kTokens, absorbColumns(op),
@@ -103,7 +109,10 @@ private:
   template <typename Op> SmallVector<int64_t> productTile(Op root) {
     SmallVector<Operation *> parallel = getParallelRoots(root);
     int64_t rows = columnsOf(root.getResult());
-    int64_t step = stepOf(root.getWeight().getType());
+    // Weights of two storage types take steps that suit both.
+    int64_t step = 0;
+    for (Operation *op : parallel)
+      step = std::max(step, stepOf(cast<Op>(op).getWeight().getType()));
     int64_t best = 0;
     double bestTime = 0;
     for (int64_t columns : {64, 128}) {

@@ -15,6 +15,7 @@ k2.model @m attributes {config = #config} {
   k2.param @o_proj per layer layers [0, 2] : tensor<7168x128xbf16> parts [#k2.part<"o", rows = 7168, at = 0>]
   k2.param @head per model : tensor<163840x128xbf16> parts [#k2.part<"h", rows = 163840, at = 0>]
   k2.param @q8 per layer layers [0, 2] : !k2.quantized<[128, 128], f8E4M3FN, block = [128, 128], scale = f32> parts [#k2.part<"q", rows = 128, at = 0>]
+  k2.param @w16 per layer layers [0, 2] : tensor<128x128xbf16> parts [#k2.part<"w", rows = 128, at = 0>]
   k2.block @dense(%x: tensor<?x128xbf16>, %cos: tensor<?x2xf32>, %sin: tensor<?x2xf32>, %batch: !k2.batch, %cache: !k2.cache<64, 4>) -> tensor<?x128xbf16> {
     // CHECK: k2.kernel "norm" config <orientation = tokens_m, tile = [1, 128], split = 1, decomposition = tiles, prologue = none>
     %n = k2.kernel "norm" -> tensor<?x128xbf16> {
@@ -49,6 +50,16 @@ k2.model @m attributes {config = #config} {
       %w = k2.weight @q8 : !k2.quantized<[128, 128], f8E4M3FN, block = [128, 128], scale = f32>
       %0 = k2.linear %n, %w : tensor<?x128xbf16>, !k2.quantized<[128, 128], f8E4M3FN, block = [128, 128], scale = f32> -> tensor<?x128xbf16>
       k2.yield %0 : tensor<?x128xbf16>
+    }
+    // Two storage types in one kernel: steps are blocks of the quantised one.
+    // CHECK: k2.kernel "mixed" config <orientation = tokens_m, tile = [64, 64, 128], split = 1, decomposition = tiles, prologue = transform>
+    %m = k2.kernel "mixed" -> tensor<?x128xbf16> {
+      %w = k2.weight @w16 : tensor<128x128xbf16>
+      %w8 = k2.weight @q8 : !k2.quantized<[128, 128], f8E4M3FN, block = [128, 128], scale = f32>
+      %0 = k2.linear %n, %w : tensor<?x128xbf16>, tensor<128x128xbf16> -> tensor<?x128xbf16>
+      %1 = k2.linear %n, %w8 : tensor<?x128xbf16>, !k2.quantized<[128, 128], f8E4M3FN, block = [128, 128], scale = f32> -> tensor<?x128xbf16>
+      %2 = k2.swiglu %0, %1 : tensor<?x128xbf16>
+      k2.yield %2 : tensor<?x128xbf16>
     }
     // CHECK: k2.kernel "given" config <orientation = tokens_m, tile = [32, 32, 32]
     %y = k2.kernel "given" config <orientation = tokens_m, tile = [32, 32, 32], split = 1, decomposition = tiles, prologue = none> -> tensor<?x128xbf16> {

@@ -20,8 +20,13 @@ plan.program @complete attributes {model = {num_hidden_layers = 2 : i64}, option
     }
     plan.copy @y to @x
   }
+  // x holds x0 here, and x_L in head.
   plan.entry @stack {
     plan.copy @x to @y
+  }
+  plan.entry @head {
+    plan.when eq(masked, 1) { plan.copy @x to @y } else { plan.zero @y }
+    plan.copy @y to @x
   }
 }
 
