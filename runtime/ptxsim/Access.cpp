@@ -2,6 +2,7 @@
 // means, and what may be wrong with it.
 
 #include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/Cluster.h"
 
 #include <fmt/format.h>
 
@@ -30,56 +31,167 @@ void ptxsim::faultMisaligned(Warp &w, const Op &op, unsigned lane, Space space,
                       in));
 }
 
-std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
-                                uint64_t address, unsigned bytes, Access kind) {
+namespace {
+
+/// The CTA of a cluster address, whose rank bits are removed.
+Cta &ownerOf(Warp &w, const Op &op, unsigned lane, uint64_t &address,
+             bool anyCta) {
   Cta &cta = *w.cta;
-  const Checks &checks = cta.launch.options.checks;
+  const uint64_t tag = address >> clusterShift;
+  if (!tag || address >= 1ull << 32)
+    return cta;
+  if (tag > cta.cluster.ctas.size())
+    w.fault(op, lane,
+            fmt::format("address {:#x} is not in the shared memory of the {} "
+                        "CTAs of the cluster",
+                        address, cta.cluster.ctas.size()));
+  Cta &owner = cta.cluster.ctas[tag - 1];
+  if (&owner != &cta && !anyCta)
+    w.fault(op, lane,
+            fmt::format("address {:#x} is in the shared memory of CTA {} of "
+                        "the cluster, expected one of this CTA ({})",
+                        address, owner.rank, cta.rank));
+  if (&owner != &cta && !owner.liveWarps())
+    w.fault(op, lane,
+            fmt::format("address {:#x} is in the shared memory of CTA {} of "
+                        "the cluster, which has exited",
+                        address, owner.rank));
+  address &= (1ull << clusterShift) - 1;
+  return owner;
+}
+
+void checkBounds(Warp &w, const Op &op, unsigned lane, const Cta &cta,
+                 uint64_t address, unsigned bytes) {
+  if (address >= sharedBegin && address + bytes <= cta.sharedEnd &&
+      address <= cta.sharedEnd)
+    return;
+  if (address & windowMask)
+    w.fault(op, lane,
+            fmt::format("address {:#x} is a generic address, expected an "
+                        "offset in the shared window",
+                        address));
+  if (address >= 1ull << 32)
+    w.fault(op, lane,
+            fmt::format("address {:#x} is not in shared memory (a global "
+                        "address used as a shared one?)",
+                        address));
+  if (address < sharedBegin)
+    w.fault(op, lane,
+            fmt::format(
+                "address {:#x} is before the start of shared memory at {:#x}",
+                address, sharedBegin));
+  w.fault(op, lane,
+          fmt::format("{} bytes at address {:#x} (offset {}) are outside the "
+                      "{}",
+                      bytes, address, address - sharedBegin, sharedName(cta)));
+}
+
+[[noreturn]] void faultUnwritten(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                                 uint32_t offset, unsigned bytes,
+                                 uint32_t byte) {
+  const uint32_t address = offset + sharedBegin;
+  if (const Transfer *t =
+          cta.cluster.writing(cta, byte + sharedBegin, 1))
+    w.fault(op, lane,
+            fmt::format("{} bytes at address {:#x} (offset {}) of shared "
+                        "memory are read, but the asynchronous copy of line {} "
+                        "has not been waited for",
+                        bytes, address, offset, t->line()));
+  w.fault(op, lane,
+          fmt::format("{} bytes at address {:#x} (offset {}) of shared "
+                      "memory are read, but byte {} was never written",
+                      bytes, address, offset, byte));
+}
+
+/// Calls f(word of bits, bits) for the bits of a range of shared memory.
+template <class F>
+void forBits(Cta &cta, uint32_t offset, uint32_t bytes, F f) {
+  for (uint32_t done = 0; done < bytes;) {
+    const uint32_t at = offset + done, bit = at % 64;
+    const unsigned n = std::min(bytes - done, 64 - bit);
+    f(cta.initialised[at / 64], (n == 64 ? ~0ull : (1ull << n) - 1) << bit, at);
+    done += n;
+  }
+}
+
+} // namespace
+
+std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
+                                uint64_t address, unsigned bytes, Access kind,
+                                bool anyCta) {
+  const Checks &checks = w.cta->launch.options.checks;
   if (checks.alignment && (address & (bytes - 1)))
     faultMisaligned(w, op, lane, Space::Shared, address, bytes);
-  if (address < sharedBegin || address + bytes > cta.sharedEnd ||
-      address > cta.sharedEnd) {
-    if (address & windowMask)
-      w.fault(op, lane,
-              fmt::format("address {:#x} is a generic address, expected an "
-                          "offset in the shared window",
-                          address));
-    if (address >= 1ull << 32)
-      w.fault(op, lane,
-              fmt::format("address {:#x} is not in shared memory (a global "
-                          "address used as a shared one?)",
-                          address));
-    if (address < sharedBegin)
-      w.fault(op, lane,
-              fmt::format(
-                  "address {:#x} is before the start of shared memory at {:#x}",
-                  address, sharedBegin));
-    w.fault(
-        op, lane,
-        fmt::format("{} bytes at address {:#x} (offset {}) are outside the {}",
-                    bytes, address, address - sharedBegin, sharedName(cta)));
-  }
+  Cta &cta = ownerOf(w, op, lane, address, anyCta);
+  checkBounds(w, op, lane, cta, address, bytes);
   const uint32_t offset = uint32_t(address) - sharedBegin;
-  if (checks.uninitialisedShared) {
-    // An aligned access of up to 64 bytes touches one word of bits; unaligned
-    // ones exist only with that check off.
-    for (unsigned done = 0; done < bytes;) {
-      const uint32_t at = offset + done, bit = at % 64;
-      const unsigned n = std::min(bytes - done, 64 - bit);
-      const uint64_t bits = (n == 64 ? ~0ull : (1ull << n) - 1) << bit;
-      uint64_t &known = cta.initialised[at / 64];
-      if (kind == Access::Write || kind == Access::AsyncWrite)
+  const bool writes = kind == Access::Write || kind == Access::AsyncWrite;
+  if (kind != Access::Read) {
+    for (const Cta::Reading &r : cta.reading)
+      if (address < r.end && r.offset < address + bytes)
+        w.fault(op, lane,
+                fmt::format("address {:#x} (offset {}) of shared memory is "
+                            "written while the bulk copy of line {} may still "
+                            "read it: expected a cp.async.bulk.wait_group.read "
+                            "before",
+                            address, offset, r.line));
+    if (kind != Access::AsyncWrite)
+      cta.noteWrite(offset, bytes);
+  }
+  if (checks.uninitialisedShared)
+    forBits(cta, offset, bytes, [&](uint64_t &known, uint64_t bits, uint32_t at) {
+      if (writes)
         known |= bits;
       else if ((known & bits) != bits)
-        w.fault(
-            op, lane,
-            fmt::format("{} bytes at address {:#x} (offset {}) of shared "
-                        "memory are read, but byte {} was never written",
-                        bytes, address, offset,
-                        at + unsigned(std::countr_zero(bits & ~known)) - bit));
-      done += n;
-    }
-  }
+        faultUnwritten(w, op, lane, cta, offset, bytes,
+                       at - at % 64 + unsigned(std::countr_zero(bits & ~known)));
+    });
   return cta.shared + offset;
+}
+
+SharedPlace ptxsim::sharedPlace(Warp &w, const Op &op, unsigned lane,
+                                Space space, uint64_t address, unsigned bytes,
+                                unsigned align) {
+  if (space == Space::Generic) {
+    if ((address & windowMask) != sharedWindow)
+      w.fault(op, lane,
+              fmt::format("address {:#x} is not in shared memory", address));
+    address -= sharedWindow;
+  }
+  if (w.cta->launch.options.checks.alignment && (address & (align - 1)))
+    faultMisaligned(w, op, lane, Space::Shared, address, align);
+  Cta &cta = ownerOf(w, op, lane, address, space != Space::Shared);
+  checkBounds(w, op, lane, cta, address, bytes);
+  return {&cta, uint32_t(address)};
+}
+
+void ptxsim::markShared(Cta &cta, uint32_t address, uint32_t bytes,
+                        bool written) {
+  const Checks &checks = cta.launch.options.checks;
+  if (checks.uninitialisedShared)
+    forBits(cta, address - sharedBegin, bytes,
+            [&](uint64_t &known, uint64_t bits, uint32_t) {
+              known = written ? known | bits : known & ~bits;
+            });
+}
+
+void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                            uint32_t address, uint32_t bytes) {
+  const uint32_t offset = address - sharedBegin;
+  if (cta.launch.options.checks.uninitialisedShared)
+    forBits(cta, offset, bytes, [&](uint64_t &known, uint64_t bits, uint32_t at) {
+      if ((known & bits) != bits)
+        faultUnwritten(w, op, lane, cta, offset, bytes,
+                       at - at % 64 + unsigned(std::countr_zero(bits & ~known)));
+    });
+  if (!cta.unfenced.empty())
+    for (uint32_t i = offset / 16; i <= (offset + bytes - 1) / 16; ++i)
+      if (cta.unfenced[i])
+        w.fault(op, lane,
+                fmt::format("address {:#x} (offset {}) of shared memory is "
+                            "read by the asynchronous proxy, but no "
+                            "fence.proxy.async has followed its last write",
+                            i * 16 + sharedBegin, i * 16));
 }
 
 std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
@@ -115,12 +227,15 @@ std::byte *Warp::access(const Op &op, unsigned lane, Space space,
     return globalAccess(*this, op, lane, address, bytes, kind);
   case Space::Shared:
     return sharedAccess(*this, op, lane, address, bytes, kind);
+  case Space::SharedCluster:
+    return sharedAccess(*this, op, lane, address, bytes, kind, true);
   case Space::Generic:
     switch (address & windowMask) {
     case 0:
       return globalAccess(*this, op, lane, address, bytes, kind);
     case sharedWindow:
-      return sharedAccess(*this, op, lane, address - sharedWindow, bytes, kind);
+      return sharedAccess(*this, op, lane, address - sharedWindow, bytes, kind,
+                          true);
     case localWindow:
       return access(op, lane, Space::Local, address - localWindow, bytes, kind);
     case paramWindow:

@@ -8,12 +8,32 @@ namespace ptxsim {
 // The parts of Warp::access for handlers that know the space. `address` is an
 // offset in the shared window, or a global pointer.
 std::byte *sharedAccess(Warp &w, const Op &op, unsigned lane, uint64_t address,
-                        unsigned bytes, Access kind);
+                        unsigned bytes, Access kind, bool anyCta = false);
 std::byte *globalAccess(Warp &w, const Op &op, unsigned lane, uint64_t address,
                         unsigned bytes, Access kind);
 [[noreturn]] void faultMisaligned(Warp &w, const Op &op, unsigned lane,
                                   Space space, uint64_t address,
                                   unsigned bytes);
+
+/// A place in shared memory: the CTA, and the address in its window.
+struct SharedPlace {
+  Cta *cta;
+  uint32_t address;
+};
+/// Where an address of the given space (Generic, Shared, SharedCluster) points
+/// to, if those bytes are in shared memory, aligned to `align`, and the CTA is
+/// still there.
+SharedPlace sharedPlace(Warp &w, const Op &op, unsigned lane, Space space,
+                        uint64_t address, unsigned bytes, unsigned align);
+
+/// Marks bytes of shared memory as written, or as not.
+void markShared(Cta &cta, uint32_t address, uint32_t bytes, bool written);
+/// The checks of a read by the asynchronous proxy: all bytes written, and a
+/// proxy fence since.
+void checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                    uint32_t address, uint32_t bytes);
+/// Delivers a cp.async that was held back.
+void deliverCopy(Warp &w, const AsyncCopies::Copy &copy);
 
 } // namespace ptxsim
 

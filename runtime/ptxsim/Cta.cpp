@@ -1,4 +1,5 @@
 #include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/Specials.h"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ Counters &Counters::operator+=(const Counters &o) {
   return *this;
 }
 
-Cta::Cta(Launch &launch) : launch(launch) {
+Cta::Cta(Launch &launch, Cluster &cluster, unsigned rank)
+    : launch(launch), cluster(cluster), rank(rank) {
   const Function &f = *launch.function;
   const uint64_t threads =
       uint64_t(launch.block.x) * launch.block.y * launch.block.z;
@@ -51,6 +53,8 @@ Cta::Cta(Launch &launch) : launch(launch) {
   registers = aligned(storage.memory.get(), alignment);
   shared = registers + n * fileBytes;
   initialised.resize((sharedBytes + 63) / 64);
+  if (f.usesAsyncProxy && launch.options.checks.proxyFence)
+    unfenced.resize((sharedBytes + 15) / 16);
   local.resize(n * warpSize * f.localBytes);
   warps.resize(n);
   for (size_t w = 0; w < n; ++w) {
@@ -61,6 +65,8 @@ Cta::Cta(Launch &launch) : launch(launch) {
     warp.cta = this;
     warp.function = &f;
     warp.counters = &counters;
+    if (f.usesWgmma)
+      warp.wgmma.rows.resize(f.registerBytes / 64);
     warp.word(0) = allLanes;
     warp.word(4) = 0;
     for (const ConstantRow &row : f.constants) {
@@ -72,6 +78,8 @@ Cta::Cta(Launch &launch) : launch(launch) {
   }
   for (Barrier &b : barriers)
     b.lanes.resize(n);
+  if (f.usesWgmma)
+    wgmmaGroups.resize((n + 3) / 4);
 }
 
 Cta::~Cta() { launch.storage->give(std::move(storage)); }
@@ -94,16 +102,23 @@ void StoragePool::give(Block block) {
   blocks.push_back(std::move(block));
 }
 
-void Cta::start(uint64_t linear) {
+void Cta::start(Dim3 at) {
   const Function &f = *launch.function;
-  id.x = uint32_t(linear % launch.grid.x);
-  id.y = uint32_t(linear / launch.grid.x % launch.grid.y);
-  id.z = uint32_t(linear / launch.grid.x / launch.grid.y);
+  const Dim3 c = launch.cluster;
+  clusterId = at;
+  id.x = at.x * c.x + rank % c.x;
+  id.y = at.y * c.y + rank / c.x % c.y;
+  id.z = at.z * c.z + rank / c.x / c.y;
   const uint64_t threads =
       uint64_t(launch.block.x) * launch.block.y * launch.block.z;
   // Memory starts with the same pattern in every CTA, so that a read of an
   // undefined value cannot depend on what ran before.
   std::fill(initialised.begin(), initialised.end(), 0);
+  std::fill(unfenced.begin(), unfenced.end(), 0);
+  mbarriers.clear();
+  for (WgmmaGroup &g : wgmmaGroups)
+    g.clear();
+  reading.clear();
   if (!launch.options.checks.uninitialisedShared)
     std::memset(shared, 0xff, sharedEnd - sharedBegin);
   std::fill(local.begin(), local.end(), std::byte(0xff));
@@ -123,6 +138,9 @@ void Cta::start(uint64_t linear) {
     w.stop = w.blocked = false;
     w.splits.clear();
     w.copies.clear();
+    w.bulkCopies.clear();
+    w.wgmma.clear();
+    w.clusterArrived = w.clusterCounted = w.expired = 0;
     w.spins = w.favour = 0;
   }
   for (Barrier &b : barriers)
@@ -132,6 +150,14 @@ void Cta::start(uint64_t linear) {
       b.waiters.clear();
       std::fill(b.lanes.begin(), b.lanes.end(), 0);
     }
+  order.clear();
+  for (Warp &w : warps)
+    order.push_back(&w);
+  if (launch.options.schedule == Schedule::Reverse)
+    std::reverse(order.begin(), order.end());
+  const uint64_t linear =
+      id.x + uint64_t(launch.grid.x) * (id.y + uint64_t(launch.grid.y) * id.z);
+  randomState = launch.options.seed + linear * 0x632be59bd9b4e019ull;
 }
 
 /// splitmix64.
@@ -146,56 +172,59 @@ void Cta::runWarp(Warp &w, uint64_t instructions, bool anywhere) {
   const uint32_t live = w.live;
   w.run(instructions, anywhere);
   // A barrier does not wait for threads that have exited.
-  if (w.live != live)
+  if (w.live != live) {
     for (unsigned b = 0; b < 16; ++b)
       if (barriers[b].used)
         checkRelease(b);
+    if (cluster.ctas.size() > 1 || w.clusterCounted)
+      cluster.checkBarrier();
+  }
 }
 
-void Cta::run(uint64_t linear) {
-  start(linear);
+void Cta::runWarps(bool &alive, bool &progress) {
   const Schedule schedule = launch.options.schedule;
-  const uint64_t limit = launch.options.instructionLimit,
-                 before = counters.warpInstructions;
-  order.clear();
-  for (Warp &w : warps)
-    order.push_back(&w);
-  if (schedule == Schedule::Reverse)
-    std::reverse(order.begin(), order.end());
-  randomState = launch.options.seed + linear * 0x632be59bd9b4e019ull;
-  for (;;) {
-    bool alive = false, progress = false;
+  if (schedule == Schedule::Random)
+    for (size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[random() % i]);
+  for (Warp *w : order) {
+    alive |= w->live != 0;
+    if (!w->live || w->blocked)
+      continue;
+    progress = true;
     if (schedule == Schedule::Random)
-      for (size_t i = order.size(); i > 1; --i)
-        std::swap(order[i - 1], order[random() % i]);
-    for (Warp *w : order) {
-      alive |= w->live != 0;
-      if (!w->live || w->blocked)
-        continue;
-      progress = true;
-      if (schedule == Schedule::Random)
-        runWarp(*w, random() % (1ull << random() % 12) + 1, true);
-      else
-        runWarp(*w, quantum, false);
-    }
-    if (!alive)
-      break;
-    if (!progress)
-      deadlock();
-    if (launch.failed.load(std::memory_order_relaxed))
-      return;
-    if (limit && counters.warpInstructions - before > limit) {
-      const Warp *spinning = nullptr;
-      for (const Warp &w : warps)
-        if (w.live && !w.blocked)
-          spinning = &w;
-      if (!spinning)
-        continue;
-      throw Fault{fmt::format(
-          "{}: the CTA has executed more than {} warp instructions: it hangs",
-          spinning->where(spinning->ops[spinning->pc]), limit)};
-    }
+      runWarp(*w, random() % (1ull << random() % 12) + 1, true);
+    else
+      runWarp(*w, quantum, false);
   }
+}
+
+void Cta::finish() {
+  for (Warp &w : warps) {
+    w.bulkCopies.finish(w);
+    const Warp &first = warps[w.index / 4 * 4];
+    if (w.wgmma.issued != first.wgmma.issued)
+      throw Fault{fmt::format(
+          "{}: the warpgroup must execute wgmma together, but warp {} has "
+          "executed {} and warp {} {}",
+          launch.function->kernel.name, first.index, first.wgmma.issued,
+          w.index, w.wgmma.issued)};
+  }
+}
+
+Mbarrier *Cta::mbarrier(uint32_t offset) {
+  for (Mbarrier &b : mbarriers)
+    if (b.offset == offset)
+      return &b;
+  return nullptr;
+}
+
+void Cta::update(Mbarrier &barrier) {
+  ++cluster.events;
+  if (!barrier.due())
+    return;
+  barrier.nextPhase();
+  for (Warp &w : warps)
+    w.wake(waitsForMbarrier);
 }
 
 unsigned Cta::liveWarps() const {
@@ -300,32 +329,26 @@ void Cta::release(unsigned id) {
   b.arrived = b.expected = 0;
 }
 
-void Cta::deadlock() {
-  std::string text;
-  const Warp *first = nullptr;
-  const Split *firstSplit = nullptr;
-  for (const Warp &w : warps)
-    for (const Split &split : w.splits) {
-      if (!first)
-        first = &w, firstSplit = &split;
-      // A split that waits at a barrier stands behind the instruction.
-      const uint32_t at = split.barrier >= 0 ? split.pc - 1 : split.pc;
-      text += fmt::format("{}warp {} lanes {:#x} at line {}",
-                          text.empty() ? "" : "; ", w.index, split.mask,
-                          w.function->infos[at].line);
-      if (split.barrier >= 0) {
-        const Barrier &b = barriers[split.barrier];
-        text += fmt::format(" (barrier {}: {} of {} threads)", split.barrier,
-                            b.arrived,
-                            b.expected ? b.expected : liveWarps() * warpSize);
-      } else {
-        text +=
-            fmt::format(" (waits for lanes {:#x})", split.waitingFor & w.live);
-      }
-    }
-  const Op &op =
-      first
-          ->ops[firstSplit->barrier >= 0 ? firstSplit->pc - 1 : firstSplit->pc];
-  throw Fault{fmt::format("{}: deadlock: no warp can go on: {}",
-                          first->where(op), text)};
+std::string Cta::describeWait(const Warp &w, const Split &split) const {
+  std::string text =
+      fmt::format("warp {} lanes {:#x} at line {}", w.index, split.mask,
+                  w.function->infos[split.waitingAt()].line);
+  if (split.barrier == waitsForCluster)
+    return text + " (barrier.cluster)";
+  if (split.barrier == waitsForMbarrier) {
+    for (const Mbarrier &b : mbarriers)
+      if (b.offset == split.object)
+        return text + fmt::format(" (mbarrier at {:#x}: {})", b.offset,
+                                  b.describe());
+    return text + " (an mbarrier)";
+  }
+  if (split.barrier >= 0) {
+    const Barrier &b = barriers[split.barrier];
+    return text +
+           fmt::format(" (barrier {}: {} of {} threads)", split.barrier,
+                       b.arrived,
+                       b.expected ? b.expected : liveWarps() * warpSize);
+  }
+  return text + fmt::format(" (waits for lanes {:#x})",
+                            split.waitingFor & w.live);
 }

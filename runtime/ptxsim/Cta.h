@@ -1,6 +1,7 @@
 #ifndef RUNTIME_PTXSIM_CTA_H
 #define RUNTIME_PTXSIM_CTA_H
 
+#include "runtime/ptxsim/Mbarrier.h"
 #include "runtime/ptxsim/Memory.h"
 #include "runtime/ptxsim/Program.h"
 #include "runtime/ptxsim/Warp.h"
@@ -31,6 +32,7 @@ private:
 struct Launch {
   const Function *function = nullptr;
   Dim3 grid, block;
+  Dim3 cluster; ///< CTAs of a cluster
   uint32_t dynamicShared = 0;
   std::vector<std::byte> params;
   const Arena *arena = nullptr;
@@ -65,24 +67,48 @@ struct Barrier {
                                ///< the rest of their warp
 };
 
+class Cluster;
+
 /// A CTA being executed by one host thread. The object is reused for one CTA
 /// after the other.
 class Cta {
 public:
-  Cta(Launch &launch);
+  Cta(Launch &launch, Cluster &cluster, unsigned rank);
   ~Cta();
   Cta(const Cta &) = delete;
   Cta &operator=(const Cta &) = delete;
-  /// Runs CTA number `linear` of the grid to its end; throws Fault.
-  void run(uint64_t linear);
+  /// Makes it the CTA of its rank in the cluster at `clusterAt`.
+  void start(Dim3 clusterAt);
+  /// Gives every warp that can run a turn; throws Fault.
+  void runWarps(bool &alive, bool &progress);
+  /// All threads have exited: nothing may be under way.
+  void finish();
+  /// Where lanes wait and for what.
+  std::string describeWait(const Warp &warp, const Split &split) const;
 
   /// A warp's arrival at barrier `id`. `blocks` is false for bar.arrive.
   void arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
               uint32_t expected, bool blocks, Barrier::Reduce reduce,
               uint32_t ones, uint32_t destination);
 
+  /// The mbarrier that this CTA has at `offset`; null if none was initialised
+  /// there.
+  Mbarrier *mbarrier(uint32_t offset);
+  /// Completes the phase if it is due, and lets those that wait for it look
+  /// again.
+  void update(Mbarrier &barrier);
+  /// Generic writes to shared memory that no fence.proxy.async has followed.
+  void noteWrite(uint32_t offset, uint32_t bytes) {
+    if (!unfenced.empty())
+      for (uint32_t i = offset / 16; i <= (offset + bytes - 1) / 16; ++i)
+        unfenced[i] = 1;
+  }
+  unsigned liveWarps() const;
+
   Launch &launch;
-  Dim3 id;
+  Cluster &cluster;
+  unsigned rank;
+  Dim3 id, clusterId;
   Counters counters;
   std::vector<Warp> warps;
   Barrier barriers[16];
@@ -92,16 +118,24 @@ public:
   uint32_t sharedEnd = 0;
   /// One bit per byte of shared memory: something has written it.
   std::vector<uint64_t> initialised;
+  /// A byte per 16 of shared memory, if the kernel has instructions of the
+  /// asynchronous proxy: see noteWrite.
+  std::vector<uint8_t> unfenced;
+  std::vector<Mbarrier> mbarriers;
+  std::vector<WgmmaGroup> wgmmaGroups; ///< of four warps each
+  /// Ranges that bulk copies under way still read: [offset, end), and the copy's
+  /// line.
+  struct Reading {
+    uint32_t offset, end, line;
+  };
+  std::vector<Reading> reading;
   std::vector<std::byte> local; ///< of all threads: [warp][lane][localBytes]
 
 private:
-  void start(uint64_t linear);
   void runWarp(Warp &w, uint64_t instructions, bool anywhere);
   void release(unsigned id);
   void checkRelease(unsigned id);
-  unsigned liveWarps() const;
   uint64_t random();
-  [[noreturn]] void deadlock();
 
   std::vector<Warp *> order; ///< in which the warps run
   uint64_t randomState = 0;

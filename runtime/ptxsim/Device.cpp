@@ -1,4 +1,4 @@
-#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/Parser.h"
 #include "runtime/ptxsim/ThreadPool.h"
 
@@ -117,8 +117,8 @@ Result<std::shared_ptr<Module>> Device::loadModule(std::string text,
 
 namespace {
 
-Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, uint32_t shared,
-                   const DeviceOptions &options) {
+Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, Dim3 cluster,
+                   uint32_t shared, const DeviceOptions &options) {
   auto dims = [](Dim3 d) { return fmt::format("({},{},{})", d.x, d.y, d.z); };
   if (!grid.x || !grid.y || !grid.z || grid.x > 0x7fffffffu || grid.y > 65535 ||
       grid.z > 65535)
@@ -141,6 +141,22 @@ Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, uint32_t shared,
     return Status::error(fmt::format(
         "kernel '{}': expected a block of at most {} (.maxntid), but got {}",
         k.name, dims(*k.maxntid), dims(block)));
+  if (k.cluster && (k.cluster->x != cluster.x || k.cluster->y != cluster.y ||
+                    k.cluster->z != cluster.z))
+    return Status::error(fmt::format(
+        "kernel '{}': expected a cluster of {} (.reqnctapercluster), but got "
+        "{}",
+        k.name, dims(*k.cluster), dims(cluster)));
+  const uint64_t ctas = uint64_t(cluster.x) * cluster.y * cluster.z;
+  if (!ctas || cluster.x > 16 || cluster.y > 16 || cluster.z > 16 || ctas > 16)
+    return Status::error(fmt::format(
+        "kernel '{}': expected a cluster of 1 to 16 CTAs, but got {}", k.name,
+        dims(cluster)));
+  if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+    return Status::error(fmt::format(
+        "kernel '{}': expected a grid of whole clusters, but got {} with "
+        "clusters of {}",
+        k.name, dims(grid), dims(cluster)));
   if (uint64_t(k.staticSharedBytes) + shared > options.maxSharedBytes)
     return Status::error(fmt::format(
         "kernel '{}': expected at most {} bytes of shared memory, but got {} "
@@ -153,20 +169,24 @@ Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, uint32_t shared,
 
 Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
                       Dim3 block, uint32_t dynamicSharedBytes,
-                      const void *const *params, Counters *counters) {
+                      const void *const *params, Counters *counters,
+                      std::optional<Dim3> clusterDims) {
   const auto &module = static_cast<const ModuleImpl &>(m);
   const size_t index = size_t(&kernel - module.entries.data());
   if (index >= module.entries.size())
     return Status::error(
         fmt::format("kernel '{}' is not of this module", kernel.name));
-  if (Status s =
-          checkLaunch(kernel, grid, block, dynamicSharedBytes, impl->options);
+  const Dim3 cluster =
+      clusterDims ? *clusterDims : kernel.cluster.value_or(Dim3());
+  if (Status s = checkLaunch(kernel, grid, block, cluster, dynamicSharedBytes,
+                             impl->options);
       !s)
     return s;
   Launch launch;
   launch.function = &module.functions[index];
   launch.grid = grid;
   launch.block = block;
+  launch.cluster = cluster;
   launch.dynamicShared = dynamicSharedBytes;
   launch.arena = &impl->arena;
   launch.storage = &impl->storage;
@@ -177,7 +197,8 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
     std::memcpy(launch.params.data() + kernel.params[i].offset, params[i],
                 kernel.params[i].size);
 
-  const uint64_t total = uint64_t(grid.x) * grid.y * grid.z;
+  const uint64_t total = uint64_t(grid.x / cluster.x) * (grid.y / cluster.y) *
+                         (grid.z / cluster.z);
   impl->pool.run(
       unsigned(std::min<uint64_t>(total, impl->pool.size())), [&launch, total] {
         uint64_t at = 0;
@@ -190,11 +211,11 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
             launch.errorCta = at, launch.error = std::move(text);
         };
         try {
-          Cta cta(launch);
+          Cluster executed(launch);
           while (!launch.failed && (at = launch.next.fetch_add(1)) < total)
-            cta.run(at);
+            executed.run(at);
           std::lock_guard lock(launch.mutex);
-          launch.counters += cta.counters;
+          launch.counters += executed.counters();
         } catch (const Fault &fault) {
           fail(fault.text);
         } catch (const std::exception &e) {

@@ -198,9 +198,26 @@ void FunctionBuilder::instruction(std::string_view opcode,
     modifiers = allModifiers;
     decoder.modifiers = modifiers;
     if (decode(decoder))
-      return;
+      return noteOperands(operands);
   }
   error(fmt::format("unsupported form '{}' in '{}'", opcode, text));
+}
+
+/// For the checks of wgmma: which registers the instruction names.
+void FunctionBuilder::noteOperands(std::span<const Operand> operands) {
+  auto note = [this](auto &self, const Operand &o) -> void {
+    if (o.kind == Operand::Register || o.kind == Operand::Address)
+      f.operandRows.push_back(o.row);
+    for (const Operand &e : o.elements)
+      self(self, e);
+  };
+  if (decoder.base != "wgmma")
+    for (const Operand &o : operands)
+      note(note, o);
+  // One instruction may have become several ops: the last one has them all.
+  f.operandStart.resize(f.ops.size(),
+                        f.operandStart.empty() ? 0 : f.operandStart.back());
+  f.operandStart.push_back(uint32_t(f.operandRows.size()));
 }
 
 Op &FunctionBuilder::emit(Handler handler) {

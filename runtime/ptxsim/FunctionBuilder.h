@@ -116,6 +116,7 @@ private:
     std::vector<uint32_t> targets;
   };
   void orderBlocks();
+  void noteOperands(std::span<const Operand> operands);
 
   Scanner &scanner;
   Decoder decoder;

@@ -36,8 +36,11 @@ void Parser::entry() {
     else if (name == ".reqnctapercluster" || name == ".maxclusterrank") {
       Position at = s.position();
       Dim3 d = dims();
-      if (name == ".reqnctapercluster" && uint64_t(d.x) * d.y * d.z != 1)
-        throw LoadError{at, "unsupported: clusters of more than one CTA"};
+      if (name == ".reqnctapercluster") {
+        if (!d.x || !d.y || !d.z || uint64_t(d.x) * d.y * d.z > 16)
+          throw LoadError{at, "expected a cluster of 1 to 16 CTAs"};
+        f.kernel.cluster = d;
+      }
     } else if (name == ".pragma") {
       s.until(';');
       s.expect(';', "after .pragma");

@@ -65,7 +65,8 @@ std::optional<Special> ptxsim::staticSpecial(std::string_view name) {
 uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane,
                               Special special) {
   const Launch &launch = cta.launch;
-  const Dim3 block = launch.block, grid = launch.grid;
+  const Dim3 block = launch.block, grid = launch.grid,
+             cluster = launch.cluster;
   const uint32_t thread = warp * warpSize + lane;
   switch (special) {
   case Special::TidX:
@@ -80,34 +81,46 @@ uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane,
     return block.y;
   case Special::NtidZ:
     return block.z;
-  // Without clusters every CTA is a cluster of its own.
-  case Special::ClusterIdX:
   case Special::CtaidX:
     return cta.id.x;
-  case Special::ClusterIdY:
   case Special::CtaidY:
     return cta.id.y;
-  case Special::ClusterIdZ:
   case Special::CtaidZ:
     return cta.id.z;
-  case Special::NClusterIdX:
   case Special::NctaidX:
     return grid.x;
-  case Special::NClusterIdY:
   case Special::NctaidY:
     return grid.y;
-  case Special::NClusterIdZ:
   case Special::NctaidZ:
     return grid.z;
-  case Special::ClusterNctaidX:
-  case Special::ClusterNctaidY:
-  case Special::ClusterNctaidZ:
-  case Special::ClusterNctarank:
-    return 1;
+  case Special::ClusterIdX:
+    return cta.clusterId.x;
+  case Special::ClusterIdY:
+    return cta.clusterId.y;
+  case Special::ClusterIdZ:
+    return cta.clusterId.z;
+  case Special::NClusterIdX:
+    return grid.x / cluster.x;
+  case Special::NClusterIdY:
+    return grid.y / cluster.y;
+  case Special::NClusterIdZ:
+    return grid.z / cluster.z;
   case Special::ClusterCtaidX:
+    return cta.id.x % cluster.x;
   case Special::ClusterCtaidY:
+    return cta.id.y % cluster.y;
   case Special::ClusterCtaidZ:
+    return cta.id.z % cluster.z;
+  case Special::ClusterNctaidX:
+    return cluster.x;
+  case Special::ClusterNctaidY:
+    return cluster.y;
+  case Special::ClusterNctaidZ:
+    return cluster.z;
   case Special::ClusterCtarank:
+    return cta.rank;
+  case Special::ClusterNctarank:
+    return cluster.x * cluster.y * cluster.z;
   case Special::Scratch:
     return 0;
   case Special::LaneId:

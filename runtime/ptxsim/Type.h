@@ -49,7 +49,16 @@ inline bool isSigned(Type t) { return t >= Type::S8 && t <= Type::S16x2; }
 inline bool isInteger(Type t) { return isUnsigned(t) || isSigned(t); }
 
 /// Address spaces. Generic addresses carry the space: see Memory.h.
-enum class Space : uint8_t { Generic, Global, Shared, Local, Const, Param };
+/// SharedCluster is the shared memory of any CTA of the cluster.
+enum class Space : uint8_t {
+  Generic,
+  Global,
+  Shared,
+  Local,
+  Const,
+  Param,
+  SharedCluster,
+};
 
 } // namespace ptxsim
 

@@ -26,6 +26,7 @@ template <bool Anywhere> void Warp::interpret(uint64_t quantum) {
     return uint8_t(splits.empty() ? Control : Control | Leader);
   };
   uint8_t attention = attentionOf();
+  const bool watch = function->usesWgmma;
   for (;;) {
     const Op &op = *ip;
     if (Anywhere && executed >= quantum) {
@@ -50,6 +51,8 @@ template <bool Anywhere> void Warp::interpret(uint64_t quantum) {
           continue;
         }
         nextPc = indexOf(op) + 1;
+        if (watch)
+          watchRegisters(op, mask);
         op.fn(*this, op, mask);
         pc = nextPc;
         if (stop) {
@@ -72,8 +75,11 @@ template <bool Anywhere> void Warp::interpret(uint64_t quantum) {
     const uint32_t mask = active & (word(op.guard) ^ op.guardFlip);
     ++executed;
     threads += unsigned(std::popcount(mask));
-    if (mask)
+    if (mask) {
+      if (watch)
+        watchRegisters(op, mask);
       op.fn(*this, op, mask);
+    }
     ++ip;
   }
   counters->warpInstructions += executed;
@@ -237,6 +243,12 @@ void Warp::meet(const Op &op, uint32_t mask, uint32_t members) {
 
 void Warp::waitAtBarrier(const Op &op, uint32_t mask, int barrier) {
   splits.push_back({indexOf(op) + 1, mask, 0, barrier, false});
+  active &= ~mask;
+  stop = true;
+}
+
+void Warp::waitForMbarrier(const Op &op, uint32_t mask, uint32_t offset) {
+  splits.push_back({indexOf(op), mask, 0, waitsForMbarrier, false, offset});
   active &= ~mask;
   stop = true;
 }

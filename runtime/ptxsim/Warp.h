@@ -2,7 +2,9 @@
 #define RUNTIME_PTXSIM_WARP_H
 
 #include "runtime/ptxsim/AsyncCopies.h"
+#include "runtime/ptxsim/BulkCopies.h"
 #include "runtime/ptxsim/Op.h"
+#include "runtime/ptxsim/Wgmma.h"
 #include "runtime/ptxsim/ptxsim.h"
 
 #include <bit>
@@ -35,14 +37,22 @@ struct Fault {
   std::string text;
 };
 
+/// What a split may wait for besides the CTA's barriers 0 to 15.
+enum : int { waitsForCluster = 16, waitsForMbarrier = 17 };
+
 /// Lanes of a warp that are at the same place.
 struct Split {
   uint32_t pc = 0;
   uint32_t mask = 0;
   uint32_t waitingFor = 0; ///< lanes it waits for at a .sync instruction
-  int barrier = -1;        ///< the CTA barrier it waits at
+  int barrier = -1;        ///< the CTA barrier it waits at, or waitsFor..
   bool anywhere = false;   ///< waits at a bar.warp.sync: those it waits for may
                            ///< come to another one
+  uint32_t object = 0;     ///< the mbarrier it waits for
+  /// The op at which it waits: a barrier's has been executed, others run again.
+  uint32_t waitingAt() const {
+    return barrier >= 0 && barrier != waitsForMbarrier ? pc - 1 : pc;
+  }
   bool runnable() const { return !waitingFor && barrier < 0; }
 };
 
@@ -95,6 +105,15 @@ public:
   void meet(const Op &op, uint32_t mask, uint32_t members);
   /// Lanes of mask stop here until the barrier is released; the others go on.
   void waitAtBarrier(const Op &op, uint32_t mask, int barrier);
+  /// Lanes of mask stop here until a phase of an mbarrier of the CTA completes;
+  /// then the op runs again.
+  void waitForMbarrier(const Op &op, uint32_t mask, uint32_t offset);
+  /// Those that wait for this go on.
+  void wake(int barrier) {
+    for (Split &split : splits)
+      if (split.barrier == barrier)
+        split.barrier = -1, blocked = false;
+  }
   /// Sends the lanes of mask (a part of the active ones, or all) to `target`.
   void jump(uint32_t mask, uint32_t target);
   /// Ends the lanes of mask.
@@ -115,7 +134,12 @@ public:
   bool blocked = false; ///< all splits wait
   unsigned index = 0;   ///< in the CTA
   Cta *cta = nullptr;
-  AsyncCopies copies; ///< cp.async under way
+  AsyncCopies copies;    ///< cp.async under way
+  BulkCopies bulkCopies; ///< cp.async.bulk under way that bulk groups track
+  WgmmaState wgmma;
+  uint32_t clusterArrived = 0; ///< lanes that owe a barrier.cluster.wait
+  uint32_t clusterCounted = 0; ///< lanes that the cluster barrier has counted
+  uint32_t expired = 0; ///< lanes whose wait for an mbarrier has timed out
   const Function *function = nullptr;
   Counters *counters = nullptr; ///< of the host thread that runs the CTA
   std::vector<Split> splits;    ///< the splits that are not running
@@ -123,6 +147,9 @@ public:
       nullptr; ///< the one that the last global access hit
 
 private:
+  /// Faults if the op names a register that a wgmma under way uses, and notes
+  /// the access.
+  void watchRegisters(const Op &op, uint32_t mask);
   template <bool Anywhere> void interpret(uint64_t quantum);
   uint32_t missingLanes(const Op &op, uint32_t mask, uint32_t members);
   bool mustSwitch(const Op &op);

@@ -64,6 +64,9 @@ struct Checks {
   bool uninitialisedShared =
       true;               ///< reads of shared bytes that nothing has written
   bool divergence = true; ///< .aligned instructions reached by a part of a warp
+  bool proxyFence =
+      true; ///< bulk copies and wgmma that read shared memory which was written
+            ///< without a fence.proxy.async since
 };
 
 /// The order in which a CTA's warps run. A program without races gives the same
@@ -80,8 +83,9 @@ struct DeviceOptions {
   Checks checks;
   bool poison =
       false; ///< allocate() fills with 0xff (NaN in every float format)
-  /// Bytes of cp.async arrive only at the wait that covers them, and reading
-  /// them earlier is an error; else they arrive at once.
+  /// Asynchronous copies (cp.async, cp.async.bulk) and wgmma take effect only
+  /// at the wait that covers them, and touching what is under way is an error;
+  /// else they take effect at once.
   bool lazyAsync = false;
   uint64_t instructionLimit =
       1ull
@@ -119,6 +123,7 @@ struct Kernel {
   std::vector<Param> params;
   uint32_t paramBytes = 0;
   std::optional<Dim3> reqntid, maxntid;
+  std::optional<Dim3> cluster; ///< .reqnctapercluster
   uint32_t staticSharedBytes = 0;
   std::string
       dynamicShared;      ///< name of the .extern .shared array it uses, if any
@@ -162,10 +167,12 @@ public:
                                              std::string filename);
 
   /// Runs a kernel to its end. params[i] points at the value of parameter i, as
-  /// for cuLaunchKernel.
+  /// for cuLaunchKernel. `cluster` is in CTAs; without it the kernel's own
+  /// (.reqnctapercluster) or one CTA.
   Status launch(const Module &module, const Kernel &kernel, Dim3 grid,
                 Dim3 block, uint32_t dynamicSharedBytes,
-                const void *const *params, Counters *counters = nullptr);
+                const void *const *params, Counters *counters = nullptr,
+                std::optional<Dim3> cluster = std::nullopt);
 
   struct Impl;
 

@@ -16,6 +16,7 @@ constexpr uint64_t nowhere = 0xffffff00u;
 uint64_t windowOf(Space space) {
   switch (space) {
   case Space::Shared:
+  case Space::SharedCluster:
     return sharedWindow;
   case Space::Local:
     return localWindow;
@@ -50,6 +51,19 @@ void isSpace(Warp &w, const Op &op, uint32_t mask) {
   w.word(op.d) = (w.word(op.d) & ~mask) | (bits & mask);
 }
 
+/// Is it an address of the own CTA's shared memory?
+void isOwnShared(Warp &w, const Op &op, uint32_t mask) {
+  const uint64_t *a = w.row<uint64_t>(op.a);
+  uint32_t bits = 0;
+  for (unsigned l = 0; l < warpSize; ++l) {
+    const uint64_t rank = (a[l] & ~windowMask) >> clusterShift;
+    bits |= uint32_t((a[l] & windowMask) == sharedWindow &&
+                     (rank == 0 || rank == w.cta->rank + 1))
+            << l;
+  }
+  w.word(op.d) = (w.word(op.d) & ~mask) | (bits & mask);
+}
+
 std::optional<Space> takeSpace(Decoder &d) {
   switch (d.takeOneOf({"global", "const", "shared", "shared::cta",
                        "shared::cluster", "local", "param", "param::entry"})) {
@@ -59,8 +73,9 @@ std::optional<Space> takeSpace(Decoder &d) {
     return Space::Const;
   case 2:
   case 3:
-  case 4:
     return Space::Shared;
+  case 4:
+    return Space::SharedCluster;
   case 5:
     return Space::Local;
   case 6:
@@ -93,7 +108,7 @@ bool ptxsim::decodeIsspacep(Decoder &d) {
   d.expect(2);
   uint32_t destination = d.predicateDestination(d[0]),
            a = d.source(1, Type::B64);
-  Op &op = d.emit(isSpace);
+  Op &op = d.emit(*space == Space::Shared ? isOwnShared : isSpace);
   op.d = destination, op.a = a, op.imm = windowOf(*space);
   return true;
 }

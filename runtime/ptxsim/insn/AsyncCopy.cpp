@@ -155,21 +155,14 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
 }
 
 void commitGroup(Warp &w, const Op &, uint32_t mask) { w.copies.commit(mask); }
-void deliverMarked(Warp &w, const AsyncCopies::Copy &copy) {
-  const Checks &checks = w.cta->launch.options.checks;
-  deliver(copy);
-  if (checks.uninitialisedShared && checks.alignment)
-    mark(*w.cta, copy, true);
-}
-
 /// op.imm: groups that may stay open.
 void waitGroup(Warp &w, const Op &op, uint32_t mask) {
   w.copies.wait(mask, uint32_t(op.imm),
-                [&](const AsyncCopies::Copy &copy) { deliverMarked(w, copy); });
+                [&](const AsyncCopies::Copy &copy) { deliverCopy(w, copy); });
 }
 void waitAll(Warp &w, const Op &, uint32_t mask) {
   w.copies.waitAll(
-      mask, [&](const AsyncCopies::Copy &copy) { deliverMarked(w, copy); });
+      mask, [&](const AsyncCopies::Copy &copy) { deliverCopy(w, copy); });
 }
 
 bool decodeGroup(Decoder &d) {
@@ -192,6 +185,13 @@ bool decodeGroup(Decoder &d) {
 }
 
 } // namespace
+
+void ptxsim::deliverCopy(Warp &w, const AsyncCopies::Copy &copy) {
+  const Checks &checks = w.cta->launch.options.checks;
+  deliver(copy);
+  if (checks.uninitialisedShared && checks.alignment)
+    mark(*w.cta, copy, true);
+}
 
 bool ptxsim::decodeAsyncCopy(Decoder &d) {
   if (!d.take("async"))

@@ -71,9 +71,9 @@ void atomic(Warp &w, const Op &op, uint32_t mask) {
         w.access(op, l, op.space, address, sizeof(T), Access::Atomic);
     T &value = *reinterpret_cast<T *>(p);
     T old;
-    if (op.space == Space::Shared ||
+    if (op.space == Space::Shared || op.space == Space::SharedCluster ||
         (op.space == Space::Generic && (address & windowMask))) {
-      // A CTA is executed by one host thread.
+      // A cluster is executed by one host thread.
       old = value;
       value = F()(old, b[l], c[l]);
     } else {
@@ -172,13 +172,16 @@ bool ptxsim::decodeAtomic(Decoder &d) {
   d.takeOneOf({"cta", "cluster", "gpu", "sys"});
   const bool hint = d.take("L2::cache_hint");
   Space space = Space::Generic;
-  switch (d.takeOneOf({"global", "shared", "shared::cta"})) {
+  switch (d.takeOneOf({"global", "shared", "shared::cta", "shared::cluster"})) {
   case 0:
     space = Space::Global;
     break;
   case 1:
   case 2:
     space = Space::Shared;
+    break;
+  case 3:
+    space = Space::SharedCluster;
     break;
   default:
     break;

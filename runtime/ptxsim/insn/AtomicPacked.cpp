@@ -36,8 +36,8 @@ template <class T, class F> void atomic(Warp &w, const Op &op, uint32_t mask) {
     for (unsigned i = 0; i < op.count; ++i) {
       T *value = reinterpret_cast<T *>(p) + i;
       T b = w.row<T>(op.list[i])[l], old;
-      if (op.space == Space::Shared || (address & windowMask)) {
-        // A CTA is executed by one host thread.
+      if (op.space == Space::Shared || op.space == Space::SharedCluster || (address & windowMask)) {
+        // A cluster is executed by one host thread.
         old = *value;
         *value = F()(old, b);
       } else {
@@ -69,7 +69,7 @@ bool ptxsim::decodeAtomicPacked(Decoder &d) {
   d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
   d.takeOneOf({"cta", "cluster", "gpu", "sys"});
   const bool hint = d.take("L2::cache_hint"), noftz = d.take("noftz");
-  const int space = d.takeOneOf({"global", "shared", "shared::cta"});
+  const int space = d.takeOneOf({"global", "shared", "shared::cta", "shared::cluster"});
   const int operation = d.takeOneOf({"add", "min", "max"});
   const int vector = d.takeOneOf({"v2", "v4", "v8"});
   const unsigned count = vector < 0 ? 1 : 2u << vector;
@@ -107,6 +107,7 @@ bool ptxsim::decodeAtomicPacked(Decoder &d) {
   op.a = at.row, op.e = at.bits, op.imm = at.offset;
   op.space = space < 0    ? Space::Generic
              : space == 0 ? Space::Global
+             : space == 3 ? Space::SharedCluster
                           : Space::Shared;
   op.list = list, op.count = uint16_t(count), op.d = result;
   return true;

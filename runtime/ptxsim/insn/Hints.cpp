@@ -1,6 +1,7 @@
 // Fences, and instructions that change no result here: prefetches, cache hints,
 // sleeping, register reallocation, grid dependencies.
 
+#include "runtime/ptxsim/Cta.h"
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
 
@@ -9,6 +10,12 @@
 using namespace ptxsim;
 
 namespace {
+
+/// Of the generic and the asynchronous proxy: generic writes of the CTA so far
+/// may be read by bulk copies and wgmma.
+void proxyFence(Warp &w, const Op &, uint32_t) {
+  std::fill(w.cta->unfenced.begin(), w.cta->unfenced.end(), 0);
+}
 
 /// The order of accesses of CTAs on different host threads.
 void fence(Warp &, const Op &, uint32_t) {
@@ -42,19 +49,40 @@ bool ptxsim::decodeFence(Decoder &d) {
 }
 
 bool ptxsim::decodeProxyFence(Decoder &d) {
-  // What is copied asynchronously is visible at once in this simulator.
   if (d.take("mbarrier_init")) {
+    // An mbarrier is visible to the cluster as soon as it is initialised.
     if (!d.take("release") || !d.take("cluster") || !d.done())
       return false;
-  } else {
-    if (!d.take("proxy") || !(d.take("async") || d.take("alias")))
-      return false;
-    d.takeOneOf({"global", "shared::cta", "shared::cluster"});
-    if (!d.done())
-      return false;
+    d.expect(0);
+    d.emit(nothing);
+    return true;
   }
+  if (!d.take("proxy"))
+    return false;
+  if (d.take("tensormap::generic")) {
+    // .release, or .acquire [address], 128
+    const int order = d.takeOneOf({"release", "acquire"});
+    if (order < 0 || d.takeOneOf({"cta", "cluster", "gpu", "sys"}) < 0 ||
+        !d.done())
+      return false;
+    d.expect(order == 0 ? 0 : 2);
+    if (order == 1) {
+      d.address(0);
+      if (d.integer(d[1]) != 128)
+        d.error("expected 128 as the size of a tensor map");
+    }
+    d.emit(nothing);
+    return true;
+  }
+  const bool async = d.take("async");
+  if (!async && !d.take("alias"))
+    return false;
+  const int space =
+      async ? d.takeOneOf({"global", "shared::cta", "shared::cluster"}) : 0;
+  if (!d.done())
+    return false;
   d.expect(0);
-  d.emit(nothing);
+  d.emit(space == 0 ? nothing : proxyFence);
   return true;
 }
 

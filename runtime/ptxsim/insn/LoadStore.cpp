@@ -67,6 +67,11 @@ std::byte *consecutive(Warp &w, const Op &op, Space space, Access kind) {
       first + bytes > cta.sharedEnd || first > cta.sharedEnd)
     return nullptr;
   const uint32_t offset = uint32_t(first) - sharedBegin;
+  if (kind == Access::Write) {
+    if (!cta.reading.empty())
+      return nullptr;
+    cta.noteWrite(offset, uint32_t(bytes));
+  }
   if (cta.launch.options.checks.uninitialisedShared) {
     uint64_t missing = 0;
     for (uint32_t at = offset, left = uint32_t(bytes); left;) {
@@ -153,6 +158,14 @@ bool resolve(Warp &w, const Op &op, uint32_t mask, Access kind,
       cta.sharedEnd - least < span)
     return false;
   const uint64_t base = window + sharedBegin;
+  if (kind == Access::Write) {
+    if (!cta.reading.empty())
+      return false;
+    if (!cta.unfenced.empty())
+      forLanes(mask, [&](unsigned l) {
+        cta.noteWrite(uint32_t(a.at[l] - base), Bytes);
+      });
+  }
   if (cta.launch.options.checks.uninitialisedShared) {
     constexpr uint64_t ones = (1ull << Bytes) - 1;
     uint64_t *known = cta.initialised.data();
@@ -418,9 +431,9 @@ Space takeSpace(Decoder &d) {
     return Space::Global;
   case 1:
   case 2:
-  // Without clusters the cluster's window is the CTA's.
-  case 7:
     return Space::Shared;
+  case 7:
+    return Space::SharedCluster;
   case 3:
     return Space::Local;
   case 4:

@@ -1,0 +1,180 @@
+#include "runtime/ptxsim/Cluster.h"
+
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+/// A try_wait gives up after a while. When all warps wait, waits time out this
+/// often before nothing is expected to change any more.
+constexpr unsigned timeoutLimit = 256;
+} // namespace
+
+Cluster::Cluster(Launch &launch) : launch(launch) {
+  const Dim3 d = launch.cluster;
+  for (unsigned rank = 0; rank < d.x * d.y * d.z; ++rank)
+    ctas.emplace_back(launch, *this, rank);
+}
+
+Counters Cluster::counters() const {
+  Counters sum;
+  for (const Cta &cta : ctas)
+    sum += cta.counters;
+  return sum;
+}
+
+void Cluster::run(uint64_t number) {
+  transfers.clear();
+  generation = 0;
+  events = eventsAtWake = 0;
+  timeouts = 0;
+  const Dim3 c = launch.cluster,
+             n = {launch.grid.x / c.x, launch.grid.y / c.y,
+                  launch.grid.z / c.z};
+  const Dim3 at = {uint32_t(number % n.x), uint32_t(number / n.x % n.y),
+                   uint32_t(number / n.x / n.y)};
+  for (Cta &cta : ctas)
+    cta.start(at);
+  const uint64_t limit = launch.options.instructionLimit,
+                 before = counters().warpInstructions;
+  for (;;) {
+    bool alive = false, progress = false;
+    for (Cta &cta : ctas)
+      cta.runWarps(alive, progress);
+    if (!alive)
+      break;
+    if (!progress && !wakeWaiters())
+      deadlock();
+    if (launch.failed.load(std::memory_order_relaxed))
+      return;
+    if (limit && counters().warpInstructions - before > limit) {
+      const Warp *spinning = nullptr;
+      for (const Cta &cta : ctas)
+        for (const Warp &w : cta.warps)
+          if (w.live && !w.blocked)
+            spinning = &w;
+      if (!spinning)
+        continue;
+      throw Fault{fmt::format(
+          "{}: the CTA has executed more than {} warp instructions: it hangs",
+          spinning->where(spinning->ops[spinning->pc]), limit)};
+    }
+  }
+  for (Cta &cta : ctas)
+    cta.finish();
+}
+
+// --- waiting ---
+
+/// Nothing can go on: lets the waits on mbarriers look again, and when that
+/// changes nothing, lets them time out. False if that has not helped either.
+bool Cluster::wakeWaiters() {
+  bool any = false;
+  const bool expire = events == eventsAtWake;
+  for (Cta &cta : ctas)
+    for (Warp &w : cta.warps)
+      for (Split &split : w.splits)
+        if (split.barrier == waitsForMbarrier) {
+          any = true;
+          if (expire)
+            w.expired |= split.mask;
+          split.barrier = -1;
+          w.blocked = false;
+        }
+  timeouts = expire ? timeouts + 1 : 0;
+  eventsAtWake = events;
+  return any && timeouts < timeoutLimit;
+}
+
+void Cluster::deadlock() {
+  std::string text;
+  const Warp *first = nullptr;
+  const Op *at = nullptr;
+  for (const Cta &cta : ctas)
+    for (const Warp &w : cta.warps)
+      for (const Split &split : w.splits) {
+        const Op &op = w.ops[split.waitingAt()];
+        if (!first)
+          first = &w, at = &op;
+        text += text.empty() ? "" : "; ";
+        if (ctas.size() > 1)
+          text += fmt::format("cta ({},{},{}) ", cta.id.x, cta.id.y, cta.id.z);
+        text += cta.describeWait(w, split);
+      }
+  throw Fault{fmt::format("{}: deadlock: no warp can go on: {}",
+                          first->where(*at), text)};
+}
+
+// --- barrier.cluster ---
+
+void Cluster::arrive(Warp &warp, const Op &op, uint32_t mask) {
+  if (uint32_t twice = warp.clusterArrived & mask)
+    warp.fault(op, unsigned(std::countr_zero(twice)),
+               "barrier.cluster.arrive again without a barrier.cluster.wait");
+  warp.clusterArrived |= mask;
+  warp.clusterCounted |= mask;
+  checkBarrier();
+}
+
+void Cluster::wait(Warp &warp, const Op &op, uint32_t mask) {
+  if (uint32_t never = mask & ~warp.clusterArrived)
+    warp.fault(op, unsigned(std::countr_zero(never)),
+               "barrier.cluster.wait without a barrier.cluster.arrive");
+  warp.clusterArrived &= ~mask;
+  // Lanes that the current generation still counts wait for its end.
+  if (uint32_t waiting = mask & warp.clusterCounted)
+    warp.waitAtBarrier(op, waiting, waitsForCluster);
+}
+
+void Cluster::checkBarrier() {
+  bool any = false;
+  for (const Cta &cta : ctas)
+    for (const Warp &w : cta.warps) {
+      if (w.live & ~w.clusterCounted)
+        return;
+      any |= w.clusterCounted != 0;
+    }
+  if (!any)
+    return;
+  ++generation, ++events;
+  for (Cta &cta : ctas)
+    for (Warp &w : cta.warps) {
+      w.clusterCounted = 0;
+      w.wake(waitsForCluster);
+    }
+}
+
+// --- copies ---
+
+void Cluster::start(Transfer transfer) {
+  if (!launch.options.lazyAsync)
+    return transfer.run();
+  transfer.begin();
+  transfers.push_back(std::move(transfer));
+  ++events;
+}
+
+bool Cluster::deliver(const Cta &cta, uint32_t barrier) {
+  bool any = false;
+  for (size_t i = 0; i < transfers.size();) {
+    if (transfers[i].barrierCta != &cta || transfers[i].barrier != barrier) {
+      ++i;
+      continue;
+    }
+    Transfer due = std::move(transfers[i]);
+    transfers.erase(transfers.begin() + long(i));
+    due.run();
+    ++events;
+    any = true;
+  }
+  return any;
+}
+
+const Transfer *Cluster::writing(const Cta &cta, uint32_t offset,
+                                 uint32_t bytes) const {
+  for (const Transfer &t : transfers)
+    if (t.kind != Transfer::Arrive && t.cta == &cta &&
+        offset < t.offset + t.bytes && t.offset < offset + bytes)
+      return &t;
+  return nullptr;
+}

@@ -1,0 +1,56 @@
+#ifndef RUNTIME_PTXSIM_CLUSTER_H
+#define RUNTIME_PTXSIM_CLUSTER_H
+
+#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Transfer.h"
+
+#include <deque>
+
+namespace ptxsim {
+
+/// The CTAs of a cluster, executed in turn by one host thread, so that what
+/// they do to each other's shared memory is in order. A CTA launched without
+/// clusters is a cluster of one. The object is reused for one cluster after the
+/// other.
+class Cluster {
+public:
+  explicit Cluster(Launch &launch);
+  Cluster(const Cluster &) = delete;
+  Cluster &operator=(const Cluster &) = delete;
+  /// Runs cluster number `number` of the grid to its end; throws Fault.
+  void run(uint64_t number);
+  Counters counters() const;
+
+  // --- barrier.cluster ---
+  void arrive(Warp &warp, const Op &op, uint32_t mask);
+  void wait(Warp &warp, const Op &op, uint32_t mask);
+  /// Completes the barrier if all threads that live have arrived.
+  void checkBarrier();
+
+  // --- asynchronous copies that signal an mbarrier ---
+  /// Starts a copy: it arrives at once, or with lazyAsync when its mbarrier is
+  /// waited for.
+  void start(Transfer transfer);
+  /// Delivers what is under way for this mbarrier; false if nothing was.
+  bool deliver(const Cta &cta, uint32_t barrier);
+  /// The copy under way that writes one of these bytes, or null.
+  const Transfer *writing(const Cta &cta, uint32_t offset,
+                          uint32_t bytes) const;
+
+  Launch &launch;
+  std::deque<Cta> ctas; ///< by rank
+  uint64_t events = 0;  ///< counts what may let a waiting warp go on
+
+private:
+  bool wakeWaiters();
+  [[noreturn]] void deadlock();
+
+  std::vector<Transfer> transfers; ///< in the order of issue
+  uint32_t generation = 0;         ///< completed cluster barriers
+  uint64_t eventsAtWake = 0;
+  unsigned timeouts = 0; ///< rounds of timed-out waits without an event
+};
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_CLUSTER_H

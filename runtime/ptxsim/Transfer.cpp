@@ -1,0 +1,200 @@
+#include "runtime/ptxsim/Transfer.h"
+
+#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/Reduce.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+
+/// Swizzles permute the 16-byte units of 128, 256, ... bytes by address.
+uint32_t swizzled(uint32_t address, uint32_t mode) {
+  const uint32_t ones = (1u << mode) - 1;
+  return address ^ (address >> 7 & ones) << 4;
+}
+
+/// Calls f(bytes in global memory or null, offset in the box, bytes) for the
+/// runs of a box: rows of it, cut where the tensor ends.
+template <class F> void forRuns(const Transfer &t, F f) {
+  const TensorMapDesc &d = t.map;
+  const uint32_t element = elementBytes(d.type), inner = d.box[0];
+  const uint32_t rowBytes = inner * element;
+  const int64_t begin = std::clamp<int64_t>(-int64_t(t.at[0]), 0, inner);
+  const int64_t end = std::clamp<int64_t>(int64_t(d.dims[0]) - t.at[0], begin,
+                                          inner);
+  uint32_t extent[5] = {1, 1, 1, 1, 1}, index[5] = {};
+  for (unsigned i = 1; i < d.rank; ++i)
+    extent[i] = boxExtent(d, i);
+  uint32_t offset = 0;
+  for (;;) {
+    bool inside = begin < end;
+    uint64_t address =
+        d.address + uint64_t(int64_t(t.at[0]) + begin) * element;
+    for (unsigned i = 1; i < d.rank; ++i) {
+      const int64_t x =
+          int64_t(t.at[i]) + int64_t(index[i]) * d.elementStrides[i];
+      inside &= x >= 0 && x < int64_t(d.dims[i]);
+      address += uint64_t(x) * d.strides[i - 1];
+    }
+    if (!inside) {
+      f(uint64_t(0), offset, rowBytes);
+    } else {
+      if (begin)
+        f(uint64_t(0), offset, uint32_t(begin) * element);
+      f(address, offset + uint32_t(begin) * element,
+        uint32_t(end - begin) * element);
+      if (end < inner)
+        f(uint64_t(0), offset + uint32_t(end) * element,
+          uint32_t(inner - end) * element);
+    }
+    offset += rowBytes;
+    unsigned i = 1;
+    for (; i < d.rank; ++i) {
+      if (++index[i] < extent[i])
+        break;
+      index[i] = 0;
+    }
+    if (i >= d.rank)
+      return;
+  }
+}
+
+/// NaN of the type with all bits set but the sign, as the constant fill.
+void fillNaN(std::byte *to, uint32_t bytes, TensorMapDesc::DataType type) {
+  const uint32_t element = elementBytes(type);
+  uint64_t nan = element == 8 ? 0x7fffffffffffffff
+                 : element == 4
+                     ? 0x7fffffff
+                     : 0x7fff;
+  for (uint32_t i = 0; i < bytes; i += element)
+    std::memcpy(to + i, &nan, element);
+}
+
+std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes) {
+  Warp &w = *t.warp;
+  if (w.cta->launch.options.checks.bounds &&
+      !(w.lastAllocation && w.lastAllocation->contains(address, bytes))) {
+    const Allocation *a = w.cta->launch.arena->find(address, bytes);
+    if (!a)
+      w.fault(*t.op, t.lane, w.cta->launch.arena->describe(address, bytes));
+    w.lastAllocation = a;
+  }
+  return reinterpret_cast<std::byte *>(address);
+}
+
+uint32_t swizzleOf(const Transfer &t) {
+  return t.tensor ? uint32_t(t.map.swizzle) : 0;
+}
+
+} // namespace
+
+uint32_t Transfer::line() const {
+  return warp->function->infos[warp->indexOf(*op)].line;
+}
+
+void Transfer::begin() {
+  if (kind == ToGlobal || kind == Between) {
+    Cta &from = kind == Between ? *source : *cta;
+    const uint32_t begin = kind == Between ? sourceOffset : offset;
+    from.reading.push_back({begin, begin + bytes, line()});
+  }
+  if (kind == ToShared || kind == Between)
+    markShared(*cta, offset, bytes, false);
+}
+
+void Transfer::read() {
+  data.resize(bytes);
+  if (kind == Arrive)
+    return;
+  if (kind == ToShared) {
+    uint64_t valid = bytes;
+    if (!tensor) {
+      std::memcpy(data.data(), globalRun(*this, global, bytes), bytes);
+    } else {
+      valid = 0;
+      forRuns(*this, [&](uint64_t address, uint32_t to, uint32_t n) {
+        if (address) {
+          std::memcpy(data.data() + to, globalRun(*this, address, n), n);
+          valid += n;
+        } else if (map.fill == TensorMapDesc::FillNaN)
+          fillNaN(data.data() + to, n, map.type);
+        else
+          std::memset(data.data() + to, 0, n);
+      });
+    }
+    warp->counters->globalLoadBytes += valid;
+    return;
+  }
+  Cta &from = kind == Between ? *source : *cta;
+  const uint32_t begin = kind == Between ? sourceOffset : offset;
+  checkAsyncRead(*warp, *op, lane, from, begin, bytes);
+  const std::byte *shared = from.shared - sharedBegin;
+  if (const uint32_t mode = swizzleOf(*this))
+    for (uint32_t i = 0; i < bytes; i += 16)
+      std::memcpy(data.data() + i, shared + swizzled(begin + i, mode), 16);
+  else
+    std::memcpy(data.data(), shared + begin, bytes);
+  // The source may be written again.
+  const uint32_t issued = line();
+  for (size_t i = 0; i < from.reading.size(); ++i)
+    if (from.reading[i].offset == begin && from.reading[i].line == issued) {
+      from.reading.erase(from.reading.begin() + long(i));
+      break;
+    }
+}
+
+void Transfer::write() {
+  if (kind == Arrive) {
+    warp->copies.waitAll(1u << lane, [&](const AsyncCopies::Copy &copy) {
+      deliverCopy(*warp, copy);
+    });
+    return;
+  }
+  if (kind == ToGlobal) {
+    uint64_t valid = 0;
+    auto put = [&](uint64_t address, uint32_t from, uint32_t n) {
+      if (!address)
+        return;
+      std::byte *to = globalRun(*this, address, n);
+      reduction == Reduction::None
+          ? void(std::memcpy(to, data.data() + from, n))
+          : reduceInto(to, data.data() + from, n, reduction, type, true);
+      valid += n;
+    };
+    if (tensor)
+      forRuns(*this, put);
+    else
+      put(global, 0, bytes);
+    warp->counters->globalStoreBytes += valid;
+    return;
+  }
+  std::byte *shared = cta->shared - sharedBegin;
+  if (const uint32_t mode = swizzleOf(*this))
+    for (uint32_t i = 0; i < bytes; i += 16)
+      std::memcpy(shared + swizzled(offset + i, mode), data.data() + i, 16);
+  else if (reduction != Reduction::None)
+    reduceInto(shared + offset, data.data(), bytes, reduction, type, false);
+  else
+    std::memcpy(shared + offset, data.data(), bytes);
+  markShared(*cta, offset, bytes, true);
+}
+
+void Transfer::run() {
+  read();
+  write();
+  if (!barrierCta)
+    return;
+  Mbarrier *b = barrierCta->mbarrier(barrier);
+  if (!b)
+    warp->fault(*op, lane,
+                fmt::format("the copy signals address {:#x} of shared memory, "
+                            "where there is no mbarrier (any more)",
+                            barrier));
+  if (auto error = kind == Arrive ? b->arrive(1) : b->complete(bytes))
+    warp->fault(*op, lane, *error);
+  barrierCta->update(*b);
+}

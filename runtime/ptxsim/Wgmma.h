@@ -1,0 +1,59 @@
+#ifndef RUNTIME_PTXSIM_WGMMA_H
+#define RUNTIME_PTXSIM_WGMMA_H
+
+#include "runtime/ptxsim/numeric/Wgmma.h"
+
+#include <array>
+
+namespace ptxsim {
+
+class Warp;
+struct Op;
+
+/// A wgmma.mma_async that a warp has issued and not waited for.
+struct WgmmaPending {
+  const Op *op = nullptr;
+  uint64_t a = 0, b = 0; ///< descriptors (a: of SS)
+  uint64_t number = 0;   ///< of the warp's wgmma, to find its warpgroup's
+  uint32_t group = 0;
+  bool accumulate = false;
+  bool isDone = false; ///< D has been computed
+};
+
+/// What a warp knows of its wgmma.
+struct WgmmaState {
+  std::vector<WgmmaPending> pending;
+  uint32_t closed = 0;  ///< groups
+  uint64_t issued = 0;  ///< wgmma.mma_async so far
+  bool fenced = false;  ///< a wgmma.fence has been executed
+  /// Per 64 bytes of the register file, at the start of a row.
+  enum : uint8_t { InFlight = 1, Touched = 2 };
+  std::vector<uint8_t> rows;
+  void clear() {
+    pending.clear();
+    closed = 0, issued = 0, fenced = false;
+    std::fill(rows.begin(), rows.end(), 0);
+  }
+};
+
+/// What the four warps of a warpgroup share: which wgmma each number is, and B
+/// widened by the first of them.
+struct WgmmaGroup {
+  struct Entry {
+    uint64_t number = ~0ull;
+    const Op *op = nullptr;
+    unsigned warp = 0;
+    uint64_t descriptor = 0;
+    bool hasB = false;
+    WideB b;
+  };
+  std::array<Entry, 32> entries;
+  void clear() {
+    for (Entry &e : entries)
+      e.number = ~0ull, e.hasB = false;
+  }
+};
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_WGMMA_H

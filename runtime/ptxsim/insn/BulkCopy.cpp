@@ -1,0 +1,232 @@
+// cp.async.bulk and cp.reduce.async.bulk without a tensor map, and bulk groups.
+
+#include "runtime/ptxsim/insn/Bulk.h"
+#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/FunctionBuilder.h"
+#include "runtime/ptxsim/Lanes.h"
+#include "runtime/ptxsim/Reduce.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+BulkAddress ptxsim::bulkAddress(const Decoder::AddressRef &ref) {
+  return {ref.row, ref.bits, uint32_t(ref.offset), uint32_t(ref.offset >> 32)};
+}
+
+uint64_t ptxsim::addressOf(Warp &w, const BulkAddress &a, unsigned lane) {
+  const uint64_t offset = a.offsetLow | uint64_t(a.offsetHigh) << 32;
+  return a.bits == 32
+             ? uint64_t(uint32_t(w.row<uint32_t>(a.row)[lane] + offset))
+             : w.row<uint64_t>(a.row)[lane] + offset;
+}
+
+const uint32_t *ptxsim::keep(Decoder &d, const BulkOperands &operands) {
+  static_assert(std::is_trivially_copyable_v<BulkOperands> &&
+                alignof(BulkOperands) == 4);
+  uint32_t words[(sizeof operands + 3) / 4] = {};
+  std::memcpy(words, &operands, sizeof operands);
+  d.function.f.usesAsyncProxy = true;
+  return d.list(words);
+}
+
+void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
+                       unsigned align) {
+  const unsigned lane = t.lane;
+  Cluster &cluster = w.cta->cluster;
+  t.kind = o.kind, t.reduction = o.reduction, t.type = o.type;
+  SharedPlace place = sharedPlace(w, op, lane, o.space,
+                                  addressOf(w, o.shared, lane), t.bytes, align);
+  t.cta = place.cta, t.offset = place.address;
+  if (!o.barrier.row) {
+    if (w.cta->launch.options.lazyAsync)
+      w.bulkCopies.defer(std::move(t));
+    else
+      t.run();
+    return;
+  }
+  SharedPlace barrier = sharedPlace(
+      w, op, lane,
+      o.space == Space::Shared ? Space::Shared : Space::SharedCluster,
+      addressOf(w, o.barrier, lane), 8, 8);
+  t.barrier = barrier.address;
+  auto startAt = [&](Cta &cta) {
+    Transfer part = t;
+    part.cta = part.barrierCta = &cta;
+    if (!cta.mbarrier(part.barrier))
+      w.fault(op, lane,
+              fmt::format("there is no mbarrier at address {:#x} of shared "
+                          "memory of CTA {} of the cluster",
+                          part.barrier, cta.rank));
+    cluster.start(std::move(part));
+  };
+  if (!o.multicastRow) {
+    if (barrier.cta != place.cta)
+      w.fault(op, lane,
+              fmt::format("the mbarrier is in CTA {} of the cluster, expected "
+                          "that of the destination, {}",
+                          barrier.cta->rank, place.cta->rank));
+    return startAt(*place.cta);
+  }
+  const uint16_t mask = w.row<uint16_t>(o.multicastRow)[lane];
+  if (mask >> cluster.ctas.size())
+    w.fault(op, lane,
+            fmt::format("the multicast mask {:#x} names CTAs that the cluster "
+                        "of {} has not",
+                        mask, cluster.ctas.size()));
+  for (Cta &cta : cluster.ctas)
+    if (mask >> cta.rank & 1) {
+      if (!cta.liveWarps())
+        w.fault(op, lane,
+                fmt::format("CTA {} of the multicast has exited", cta.rank));
+      startAt(cta);
+    }
+}
+
+Reduction ptxsim::takeReduction(Decoder &d) {
+  return Reduction(1 + d.takeOneOf({"add", "min", "max", "inc", "dec", "and",
+                                    "or", "xor"}));
+}
+
+std::optional<bool> ptxsim::takeCompletion(Decoder &d) {
+  if (d.take("mbarrier::complete_tx::bytes"))
+    return true;
+  if (d.take("bulk_group"))
+    return false;
+  return std::nullopt;
+}
+
+namespace {
+
+void copy(Warp &w, const Op &op, uint32_t mask) {
+  BulkOperands o;
+  std::memcpy(&o, op.list, sizeof o);
+  const uint32_t *size = w.row<uint32_t>(o.sizeRow);
+  forLanes(mask, [&](unsigned l) {
+    Transfer t;
+    t.warp = &w, t.op = &op, t.lane = l;
+    t.bytes = size[l];
+    if (t.bytes % 16)
+      w.fault(op, l,
+              fmt::format("expected a size that is a multiple of 16, but got "
+                          "{}",
+                          t.bytes));
+    if (o.kind == Transfer::Between) {
+      SharedPlace from = sharedPlace(w, op, l, Space::Shared,
+                                     addressOf(w, o.source, l), t.bytes, 16);
+      t.source = from.cta, t.sourceOffset = from.address;
+    } else {
+      t.global = addressOf(w, o.global, l);
+      if (t.global % 16)
+        faultMisaligned(w, op, l, Space::Global, t.global, 16);
+      if (t.bytes && w.cta->launch.options.checks.bounds &&
+          !w.cta->launch.arena->find(t.global, t.bytes))
+        w.fault(op, l, w.cta->launch.arena->describe(t.global, t.bytes));
+    }
+    if (t.bytes)
+      startBulk(w, op, o, std::move(t), 16);
+  });
+}
+
+void nothing(Warp &, const Op &, uint32_t) {}
+
+void commit(Warp &w, const Op &, uint32_t mask) { w.bulkCopies.commit(mask); }
+
+/// op.imm: groups that may stay open; op.count: .read.
+void waitGroup(Warp &w, const Op &op, uint32_t mask) {
+  w.bulkCopies.wait(mask, uint32_t(op.imm), op.count);
+}
+
+} // namespace
+
+bool ptxsim::decodeBulkGroup(Decoder &d) {
+  if (!d.take("async") || !d.take("bulk"))
+    return false;
+  if (d.take("commit_group")) {
+    if (!d.done())
+      return false;
+    d.expect(0);
+    d.emit(commit);
+    return true;
+  }
+  if (!d.take("wait_group"))
+    return false;
+  const bool read = d.take("read");
+  if (!d.done())
+    return false;
+  d.expect(1);
+  const int64_t open = d.integer(d[0]);
+  if (open < 0)
+    d.error("expected a number of groups of at least 0");
+  Op &op = d.emit(waitGroup);
+  op.imm = uint64_t(std::min<int64_t>(open, UINT32_MAX)), op.count = read;
+  return true;
+}
+
+bool ptxsim::decodeBulkCopy(Decoder &d) {
+  const bool reduces = d.take("reduce");
+  if (!d.take("async") || !d.take("bulk"))
+    return false;
+  const bool hint = d.take("L2::cache_hint");
+  if (!reduces && d.take("prefetch")) {
+    if (!d.take("L2") || !d.take("global") || !d.done())
+      return false;
+    d.expect(hint ? 3 : 2);
+    d.address(0), d.source(1, Type::B32);
+    d.emit(nothing);
+    return true;
+  }
+  const auto rest = d.rest();
+  if (rest.size() < 3)
+    return false;
+  const std::string_view to = rest[0], from = rest[1];
+  BulkOperands o{};
+  if (to == "global" && from == "shared::cta")
+    o.kind = Transfer::ToGlobal, o.space = Space::Shared;
+  else if (to.starts_with("shared::c") && from == "global" && !reduces)
+    o.kind = Transfer::ToShared,
+    o.space = to == "shared::cta" ? Space::Shared : Space::SharedCluster;
+  else if (to == "shared::cluster" && from == "shared::cta")
+    o.kind = Transfer::Between, o.space = Space::SharedCluster;
+  else
+    return false;
+  for (const char *name : {"shared::cta", "shared::cluster", "global"})
+    d.take(name);
+  const std::optional<bool> signals = takeCompletion(d);
+  if (signals != (o.kind != Transfer::ToGlobal))
+    return false;
+  const bool multicast =
+      o.kind == Transfer::ToShared && d.take("multicast::cluster");
+  if (reduces) {
+    o.reduction = takeReduction(d);
+    const bool noftz = d.take("noftz");
+    o.type = d.takeType();
+    const bool half = o.type == Type::F16 || o.type == Type::BF16;
+    if (!canReduce(o.reduction, o.type) ||
+        noftz != (half && o.reduction == Reduction::Add))
+      return false;
+    if (o.kind == Transfer::Between &&
+        (half || o.type == Type::F32 || o.type == Type::F64 ||
+         o.type == Type::S64))
+      return false;
+  }
+  if (!d.done())
+    return false;
+  d.expect(3 + *signals + multicast + hint);
+  const BulkAddress target = bulkAddress(d.address(0)),
+                    source = bulkAddress(d.address(1));
+  o.shared = o.kind == Transfer::ToGlobal ? source : target;
+  o.source = source;
+  o.global = o.kind == Transfer::ToGlobal ? target : source;
+  o.sizeRow = d.source(2, Type::B32);
+  if (*signals)
+    o.barrier = bulkAddress(d.address(3));
+  if (multicast)
+    o.multicastRow = d.source(4, Type::B16);
+  if (hint)
+    d.source(d.size() - 1, Type::B64);
+  const uint32_t *list = keep(d, o);
+  d.emit(copy).list = list;
+  return true;
+}

@@ -1,0 +1,324 @@
+// mbarrier.*, and cp.async.mbarrier.arrive.
+
+#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/Decoder.h"
+#include "runtime/ptxsim/Lanes.h"
+
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+
+// Op: a, e, imm, space = address; b = count, bytes, state or parity; c != 0:
+// there is a count; d = result.
+
+SharedPlace placeOf(Warp &w, const Op &op, unsigned lane) {
+  return sharedPlace(w, op, lane, op.space, w.addressOf(op, lane), 8, 8);
+}
+
+Mbarrier &barrierAt(Warp &w, const Op &op, unsigned lane,
+                    const SharedPlace &place) {
+  if (Mbarrier *b = place.cta->mbarrier(place.address))
+    return *b;
+  w.fault(op, lane,
+          fmt::format("there is no mbarrier at address {:#x} of shared memory: "
+                      "expected an mbarrier.init before (and no inval since)",
+                      place.address));
+}
+
+void require(Warp &w, const Op &op, unsigned lane, const Mbarrier::Error &e) {
+  if (e)
+    w.fault(op, lane, *e);
+}
+
+void init(Warp &w, const Op &op, uint32_t mask) {
+  const uint32_t *count = w.row<uint32_t>(op.b);
+  forLanes(mask, [&](unsigned l) {
+    const SharedPlace place = placeOf(w, op, l);
+    if (count[l] < 1 || count[l] > Mbarrier::maxCount)
+      w.fault(op, l,
+              fmt::format("expected an arrival count from 1 to {}, but got {}",
+                          Mbarrier::maxCount, count[l]));
+    if (const Mbarrier *b = place.cta->mbarrier(place.address)) {
+      bool waited = false;
+      for (const Warp &other : place.cta->warps)
+        for (const Split &split : other.splits)
+          waited |= split.barrier == waitsForMbarrier &&
+                    split.object == place.address;
+      w.fault(op, l,
+              fmt::format("there is an mbarrier at address {:#x} already "
+                          "({}){}: expected an mbarrier.inval before",
+                          place.address, b->describe(),
+                          waited ? ", and it is being waited for" : ""));
+    }
+    place.cta->mbarriers.push_back(
+        {place.address, count[l], count[l], 0, 0});
+    markShared(*place.cta, place.address, 8, true);
+  });
+}
+
+void inval(Warp &w, const Op &op, uint32_t mask) {
+  forLanes(mask, [&](unsigned l) {
+    const SharedPlace place = placeOf(w, op, l);
+    const Mbarrier &b = barrierAt(w, op, l, place);
+    for (const Warp &other : place.cta->warps)
+      for (const Split &split : other.splits)
+        if (split.barrier == waitsForMbarrier && split.object == place.address)
+          w.fault(op, l,
+                  fmt::format("the mbarrier at address {:#x} is being waited "
+                              "for by warp {} ({})",
+                              place.address, other.index, b.describe()));
+    std::erase_if(place.cta->mbarriers, [&](const Mbarrier &other) {
+      return other.offset == place.address;
+    });
+  });
+}
+
+template <bool complete>
+void transactions(Warp &w, const Op &op, uint32_t mask) {
+  const uint32_t *bytes = w.row<uint32_t>(op.b);
+  forLanes(mask, [&](unsigned l) {
+    const SharedPlace place = placeOf(w, op, l);
+    Mbarrier &b = barrierAt(w, op, l, place);
+    require(w, op, l, complete ? b.complete(bytes[l]) : b.expect(bytes[l]));
+    place.cta->update(b);
+  });
+}
+
+enum class Arrive : uint8_t { Plain, Expect, NoComplete };
+
+template <Arrive kind, bool drop>
+void arrive(Warp &w, const Op &op, uint32_t mask) {
+  const uint32_t *operand = w.row<uint32_t>(op.b);
+  uint64_t *state = w.row<uint64_t>(op.d);
+  forLanes(mask, [&](unsigned l) {
+    const SharedPlace place = placeOf(w, op, l);
+    Mbarrier &b = barrierAt(w, op, l, place);
+    const uint64_t before = b.state();
+    uint64_t count = 1;
+    if (kind == Arrive::Expect)
+      require(w, op, l, b.expect(operand[l]));
+    else if (op.c)
+      count = operand[l];
+    require(w, op, l, drop ? b.drop(count) : b.arrive(count));
+    if (kind == Arrive::NoComplete && b.pending == 0)
+      w.fault(op, l,
+              fmt::format("the arrival completes the phase of the mbarrier at "
+                          "address {:#x}, which .noComplete excludes",
+                          place.address));
+    place.cta->update(b);
+    state[l] = before;
+  });
+}
+
+template <Arrive kind> Handler arriveBy(bool drop) {
+  return drop ? arrive<kind, true> : arrive<kind, false>;
+}
+
+bool passed(Warp &w, const Op &op, unsigned lane, const Mbarrier &b,
+            bool parity) {
+  if (parity) {
+    const uint32_t p = w.row<uint32_t>(op.b)[lane];
+    if (p > 1)
+      w.fault(op, lane,
+              fmt::format("expected a phase parity of 0 or 1, but got {}", p));
+    return b.passedParity(p);
+  }
+  const uint32_t phase = uint32_t(w.row<uint64_t>(op.b)[lane] >> 32);
+  if (phase == b.phase)
+    return false;
+  if (phase + 1 != b.phase)
+    w.fault(op, lane,
+            fmt::format("the state is of phase {}, but the mbarrier at address "
+                        "{:#x} is in phase {}: expected the current phase or "
+                        "the one before",
+                        phase, b.offset, b.phase));
+  return true;
+}
+
+/// try_wait suspends the lanes whose phase is not complete until it is, or
+/// until a time limit.
+template <bool parity, bool blocks>
+void wait(Warp &w, const Op &op, uint32_t mask) {
+  uint32_t done = 0, object = 0;
+  forLanes(mask, [&](unsigned l) {
+    const SharedPlace place = placeOf(w, op, l);
+    Mbarrier &b = barrierAt(w, op, l, place);
+    bool is = passed(w, op, l, b, parity);
+    if (!is && w.cta->cluster.deliver(*place.cta, place.address))
+      is = passed(w, op, l, b, parity);
+    done |= uint32_t(is) << l;
+    if (!is)
+      object = place.address;
+  });
+  const uint32_t waiting = blocks ? mask & ~done & ~w.expired : 0,
+                 returning = mask & ~waiting;
+  if (blocks)
+    w.expired &= ~mask;
+  uint32_t &result = w.word(op.d);
+  result = (result & ~returning) | done;
+  if (waiting)
+    w.waitForMbarrier(op, waiting, object);
+}
+
+void pendingCount(Warp &w, const Op &op, uint32_t mask) {
+  const uint64_t *a = w.row<uint64_t>(op.a);
+  setLanes(w.row<uint32_t>(op.d), mask,
+           [=](unsigned l) { return Mbarrier::pendingOf(a[l]); });
+}
+
+/// op.c != 0: .noinc
+void arriveAfterCopies(Warp &w, const Op &op, uint32_t mask) {
+  forLanes(mask, [&](unsigned l) {
+    const SharedPlace place = placeOf(w, op, l);
+    Mbarrier &b = barrierAt(w, op, l, place);
+    if (!op.c && ++b.pending > Mbarrier::maxCount)
+      w.fault(op, l,
+              fmt::format("more than {} arrivals are pending at the mbarrier "
+                          "at address {:#x}",
+                          Mbarrier::maxCount, place.address));
+    Transfer t;
+    t.kind = Transfer::Arrive;
+    t.warp = &w, t.op = &op, t.lane = l;
+    t.cta = t.barrierCta = place.cta, t.barrier = place.address;
+    w.cta->cluster.start(std::move(t));
+  });
+}
+
+/// .shared, .shared::cta, and where allowed .shared::cluster; nothing: generic.
+Space takeShared(Decoder &d, bool remote) {
+  if (d.takeOneOf({"shared", "shared::cta"}) >= 0)
+    return Space::Shared;
+  return remote && d.take("shared::cluster") ? Space::SharedCluster
+                                             : Space::Generic;
+}
+
+void setAddress(Op &op, const Decoder::AddressRef &at, Space space) {
+  op.a = at.row, op.e = at.bits, op.imm = at.offset, op.space = space;
+}
+
+bool decodeArrive(Decoder &d, bool drop) {
+  Arrive kind = d.take("expect_tx")    ? Arrive::Expect
+                : d.take("noComplete") ? Arrive::NoComplete
+                                       : Arrive::Plain;
+  d.takeOneOf({"release", "relaxed"});
+  d.takeOneOf({"cta", "cluster"});
+  const Space space = takeShared(d, kind != Arrive::NoComplete);
+  if (d.takeType() != Type::B64 || !d.done())
+    return false;
+  kind == Arrive::Plain ? d.expect(2, 3) : d.expect(3);
+  if (space == Space::SharedCluster && d[0].kind != Operand::Sink)
+    d.error("expected _ as destination of an arrive at .shared::cluster");
+  uint32_t state = d.destination(0, 64);
+  Decoder::AddressRef at = d.address(1);
+  uint32_t operand = d.size() == 3 ? d.source(2, Type::B32) : 0;
+  Op &op = d.emit(kind == Arrive::Plain    ? arriveBy<Arrive::Plain>(drop)
+                  : kind == Arrive::Expect ? arriveBy<Arrive::Expect>(drop)
+                                           : arriveBy<Arrive::NoComplete>(drop));
+  setAddress(op, at, space);
+  op.d = state, op.b = operand, op.c = operand != 0;
+  return true;
+}
+
+bool decodeWait(Decoder &d, bool blocks) {
+  const bool parity = d.take("parity");
+  d.takeOneOf({"acquire", "relaxed"});
+  d.takeOneOf({"cta", "cluster"});
+  const Space space = takeShared(d, false);
+  if (d.takeType() != Type::B64 || !d.done())
+    return false;
+  d.expect(3, blocks ? 4 : 3);
+  uint32_t result = d.predicateDestination(d[0]);
+  Decoder::AddressRef at = d.address(1);
+  uint32_t operand = d.source(2, parity ? Type::B32 : Type::B64);
+  if (d.size() == 4)
+    d.source(3, Type::B32); // nanoseconds
+  Op &op = d.emit(blocks   ? parity ? wait<true, true> : wait<false, true>
+                  : parity ? wait<true, false>
+                           : wait<false, false>);
+  setAddress(op, at, space);
+  op.d = result, op.b = operand;
+  op.flags = Control;
+  return true;
+}
+
+bool decodeTransactions(Decoder &d, bool complete) {
+  d.take("relaxed");
+  d.takeOneOf({"cta", "cluster"});
+  const Space space = takeShared(d, true);
+  if (d.takeType() != Type::B64 || !d.done())
+    return false;
+  d.expect(2);
+  Decoder::AddressRef at = d.address(0);
+  uint32_t bytes = d.source(1, Type::B32);
+  Op &op = d.emit(complete ? transactions<true> : transactions<false>);
+  setAddress(op, at, space);
+  op.b = bytes;
+  return true;
+}
+
+bool decodeInit(Decoder &d, bool isInit) {
+  const Space space = takeShared(d, false);
+  if (d.takeType() != Type::B64 || !d.done())
+    return false;
+  d.expect(isInit ? 2 : 1);
+  Decoder::AddressRef at = d.address(0);
+  uint32_t count = isInit ? d.source(1, Type::B32) : 0;
+  Op &op = d.emit(isInit ? init : inval);
+  setAddress(op, at, space);
+  op.b = count;
+  return true;
+}
+
+} // namespace
+
+bool ptxsim::decodeMbarrier(Decoder &d) {
+  // arrive comes first: expect_tx may be a modifier of it.
+  switch (d.takeOneOf({"arrive", "arrive_drop", "init", "inval", "expect_tx",
+                       "complete_tx", "test_wait", "try_wait",
+                       "pending_count"})) {
+  case 0:
+    return decodeArrive(d, false);
+  case 1:
+    return decodeArrive(d, true);
+  case 2:
+    return decodeInit(d, true);
+  case 3:
+    return decodeInit(d, false);
+  case 4:
+    return decodeTransactions(d, false);
+  case 5:
+    return decodeTransactions(d, true);
+  case 6:
+    return decodeWait(d, false);
+  case 7:
+    return decodeWait(d, true);
+  case 8: {
+    if (d.takeType() != Type::B64 || !d.done())
+      return false;
+    d.expect(2);
+    uint32_t count = d.destination(0, 32), state = d.source(1, Type::B64);
+    Op &op = d.emit(pendingCount);
+    op.d = count, op.a = state;
+    return true;
+  }
+  }
+  return false;
+}
+
+bool ptxsim::decodeCopyArrive(Decoder &d) {
+  if (!d.take("async") || !d.take("mbarrier") || !d.take("arrive"))
+    return false;
+  const bool noinc = d.take("noinc");
+  const Space space = takeShared(d, false);
+  if (d.takeType() != Type::B64 || !d.done())
+    return false;
+  d.expect(1);
+  Decoder::AddressRef at = d.address(0);
+  Op &op = d.emit(arriveAfterCopies);
+  setAddress(op, at, space);
+  op.c = noinc;
+  return true;
+}

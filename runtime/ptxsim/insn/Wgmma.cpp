@@ -1,0 +1,434 @@
+// wgmma.mma_async, fence, commit_group, wait_group. Every warp computes its 16
+// rows of D when it issues the instruction, or with lazyAsync when it waits for
+// it.
+
+#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/FunctionBuilder.h"
+
+#include <charconv>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+
+/// What op.imm points at (kept in the function's lists).
+struct Form {
+  MmaElement a, b;
+  MmaAccumulator accumulator;
+  uint8_t negate, transA, transB, registersA;
+  uint32_t n;
+  uint32_t scaleWord, scaleFlip; ///< scale-d
+  uint32_t aRow, bRow;           ///< descriptors
+};
+
+const Form &formOf(const Op &op) {
+  return *reinterpret_cast<const Form *>(op.imm);
+}
+WgmmaShape shapeOf(const Form &f) { return {f.a, f.b, f.accumulator, f.n}; }
+
+/// A matrix descriptor taken apart. Offsets in bytes.
+struct Descriptor {
+  uint32_t start, leading, stride, swizzle; ///< swizzle: log2 of units of 16 B
+
+  Descriptor(Warp &w, const Op &op, uint64_t bits) {
+    constexpr uint64_t known = 0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 |
+                               7ull << 49 | 3ull << 62;
+    auto refuse = [&](const char *what) {
+      w.fault(op, 0,
+              fmt::format("illegal matrix descriptor {:#018x}: {}", bits,
+                          what));
+    };
+    if (bits & ~known)
+      refuse("expected zeros in bits 14-15, 30-31, 46-48 and 52-61");
+    if (bits >> 49 & 7)
+      refuse("unsupported base offset, expected 0");
+    start = uint32_t(bits & 0x3fff) << 4;
+    leading = uint32_t(bits >> 16 & 0x3fff) << 4;
+    stride = uint32_t(bits >> 32 & 0x3fff) << 4;
+    constexpr uint32_t spans[] = {0, 3, 2, 1};
+    swizzle = spans[bits >> 62];
+  }
+  uint32_t swizzled(uint32_t address) const {
+    return address ^ (address >> 7 & ((1u << swizzle) - 1)) << 4;
+  }
+  /// The 16 bytes of row r at k-unit c (of two), K-major.
+  uint32_t rowUnit(uint32_t r, uint32_t c) const {
+    const uint32_t at =
+        swizzle ? r % 8 * (16u << swizzle) + r / 8 * stride + c * 16
+                : r % 8 * 16 + r / 8 * stride + c * leading;
+    return swizzled(start + at);
+  }
+  /// The 16 bytes of eight rows 8u .. 8u+7 at k, MN-major (16-bit types).
+  uint32_t columnUnit(uint32_t u, uint32_t k) const {
+    const uint32_t units = 1u << swizzle;
+    const uint32_t at = swizzle ? u % units * 16 + u / units * leading +
+                                      k % 8 * (16 * units) + k / 8 * stride
+                                : u * stride + k % 8 * 16 + k / 8 * leading;
+    return swizzled(start + at);
+  }
+};
+
+const std::byte *unitAt(Warp &w, const Op &op, uint32_t address) {
+  Cta &cta = *w.cta;
+  if (address < sharedBegin || address + 16 > cta.sharedEnd)
+    w.fault(op, 0,
+            fmt::format("the matrix descriptor leads to address {:#x}, outside "
+                        "of the {} bytes of shared memory",
+                        address, cta.sharedEnd - sharedBegin));
+  const uint32_t offset = address - sharedBegin;
+  const uint16_t known = uint16_t(cta.initialised[offset / 64] >> offset % 64);
+  if ((cta.launch.options.checks.uninitialisedShared && known != 0xffff) ||
+      (!cta.unfenced.empty() && cta.unfenced[offset / 16]))
+    checkAsyncRead(w, op, 0, cta, address, 16);
+  return cta.shared + offset;
+}
+
+void gatherA(Warp &w, const Op &op, const Form &f, uint64_t bits,
+             uint8_t (*rows)[32]) {
+  if (f.registersA) {
+    const uint32_t *list = op.list + op.count;
+    for (unsigned r = 0; r < 4; ++r) {
+      const uint32_t *lanes = w.row<uint32_t>(list[r]);
+      for (unsigned l = 0; l < 32; ++l)
+        std::memcpy(rows[l / 4 + r % 2 * 8] + l % 4 * 4 + r / 2 * 16,
+                    lanes + l, 4);
+    }
+    return;
+  }
+  const Descriptor d(w, op, bits);
+  const uint32_t first = w.index % 4 * 16;
+  if (!f.transA) {
+    for (uint32_t r = 0; r < 16; ++r)
+      for (uint32_t c = 0; c < 2; ++c)
+        std::memcpy(rows[r] + c * 16, unitAt(w, op, d.rowUnit(first + r, c)),
+                    16);
+    return;
+  }
+  for (uint32_t u = 0; u < 2; ++u)
+    for (uint32_t k = 0; k < 16; ++k) {
+      const std::byte *unit =
+          unitAt(w, op, d.columnUnit(first / 8 + u, k));
+      for (uint32_t i = 0; i < 8; ++i)
+        std::memcpy(rows[u * 8 + i] + k * 2, unit + i * 2, 2);
+    }
+}
+
+void gatherB(Warp &w, const Op &op, const Form &f, uint64_t bits, WideB &b) {
+  const Descriptor d(w, op, bits);
+  alignas(64) uint8_t rows[256 * 32];
+  if (!f.transB) {
+    for (uint32_t r = 0; r < f.n; ++r)
+      for (uint32_t c = 0; c < 2; ++c)
+        std::memcpy(rows + r * 32 + c * 16, unitAt(w, op, d.rowUnit(r, c)), 16);
+    return widenB(shapeOf(f), rows, b);
+  }
+  for (uint32_t k = 0; k < 16; ++k)
+    for (uint32_t u = 0; u < f.n / 8; ++u)
+      std::memcpy(rows + (k * f.n + u * 8) * 2,
+                  unitAt(w, op, d.columnUnit(u, k)), 16);
+  widenTransposedB(shapeOf(f), reinterpret_cast<const uint16_t *>(rows), b);
+}
+
+WgmmaGroup::Entry &entryOf(Warp &w, uint64_t number) {
+  WgmmaGroup &group = w.cta->wgmmaGroups[w.index / 4];
+  return group.entries[number % group.entries.size()];
+}
+
+void compute(Warp &w, WgmmaPending &p) {
+  const Op &op = *p.op;
+  const Form &f = formOf(op);
+  alignas(64) uint8_t a[16][32];
+  gatherA(w, op, f, p.a, a);
+  uint32_t *d[128];
+  for (unsigned i = 0; i < op.count; ++i)
+    d[i] = w.row<uint32_t>(op.list[i]);
+  // The four warps read the same B.
+  WgmmaGroup::Entry &entry = entryOf(w, p.number);
+  WideB own, *b = &own;
+  if (entry.number == p.number && entry.descriptor == p.b) {
+    b = &entry.b;
+    if (!entry.hasB)
+      gatherB(w, op, f, p.b, *b);
+    entry.hasB = true;
+  } else {
+    gatherB(w, op, f, p.b, own);
+  }
+  wgmma(shapeOf(f), d, a[0], *b, f.negate, p.accumulate);
+  p.isDone = true;
+}
+
+uint32_t lineOf(const Warp &w, const Op &op) {
+  return w.function->infos[w.indexOf(op)].line;
+}
+
+uint64_t uniform(Warp &w, const Op &op, uint32_t row) {
+  const uint64_t *v = w.row<uint64_t>(row);
+  for (unsigned l = 1; l < warpSize; ++l)
+    if (v[l] != v[0])
+      w.fault(op, l, "the lanes of the warp give different matrix descriptors");
+  return v[0];
+}
+
+void requireWarpgroup(Warp &w, const Op &op, uint32_t mask) {
+  w.requireConverged(op, mask);
+  if (mask != allLanes)
+    w.fault(op, unsigned(std::countr_one(mask)),
+            "wgmma needs all 32 lanes of the warp, but this one does not run");
+  if (w.index / 4 * 4 + 4 > w.cta->warps.size())
+    w.fault(op, 0,
+            fmt::format("wgmma needs a warpgroup of four warps from warp {}, "
+                        "but the CTA has {} warps",
+                        w.index / 4 * 4, w.cta->warps.size()));
+}
+
+void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
+  requireWarpgroup(w, op, mask);
+  const Form &f = formOf(op);
+  WgmmaState &state = w.wgmma;
+  if (!state.fenced)
+    w.fault(op, 0, "expected a wgmma.fence before the first wgmma.mma_async");
+  const unsigned registers = op.count + (f.registersA ? 4u : 0u);
+  for (unsigned i = 0; i < registers; ++i)
+    if (state.rows[op.list[i] / 64] & WgmmaState::Touched)
+      w.fault(op, 0,
+              fmt::format("register {} of {} has been accessed since the last "
+                          "wgmma.fence: expected one before this instruction",
+                          i < op.count ? i : i - op.count,
+                          i < op.count ? "D" : "A"));
+  const uint32_t scale = w.word(f.scaleWord) ^ f.scaleFlip;
+  if (scale && scale != allLanes)
+    w.fault(op, 0, "the lanes of the warp give different scale-d");
+  WgmmaPending p;
+  p.op = &op;
+  p.number = state.issued++;
+  p.group = state.closed;
+  p.accumulate = scale != 0;
+  if (!f.registersA)
+    p.a = uniform(w, op, f.aRow);
+  p.b = uniform(w, op, f.bRow);
+  WgmmaGroup::Entry &entry = entryOf(w, p.number);
+  if (entry.number != p.number) {
+    entry.number = p.number, entry.op = &op, entry.warp = w.index;
+    entry.descriptor = p.b, entry.hasB = false;
+  } else if (entry.op != &op) {
+    w.fault(op, 0,
+            fmt::format("the warpgroup must execute wgmma together, but warp "
+                        "{} has executed that of line {} instead",
+                        entry.warp, lineOf(w, *entry.op)));
+  }
+  for (unsigned i = 0; i < registers; ++i)
+    state.rows[op.list[i] / 64] |= WgmmaState::InFlight;
+  w.counters->tensorFlops += 2ull * 16 * f.n * shapeOf(f).k();
+  if (!w.cta->launch.options.lazyAsync)
+    compute(w, p);
+  state.pending.push_back(p);
+}
+
+void fence(Warp &w, const Op &op, uint32_t mask) {
+  requireWarpgroup(w, op, mask);
+  w.wgmma.fenced = true;
+  for (uint8_t &row : w.wgmma.rows)
+    row &= uint8_t(~WgmmaState::Touched);
+}
+
+void commit(Warp &w, const Op &op, uint32_t mask) {
+  requireWarpgroup(w, op, mask);
+  ++w.wgmma.closed;
+}
+
+/// op.count: groups that may stay open.
+void wait(Warp &w, const Op &op, uint32_t mask) {
+  requireWarpgroup(w, op, mask);
+  WgmmaState &state = w.wgmma;
+  auto mark = [&](const WgmmaPending &p, bool inFlight) {
+    const unsigned n = p.op->count + (formOf(*p.op).registersA ? 4u : 0u);
+    for (unsigned i = 0; i < n; ++i) {
+      uint8_t &row = state.rows[p.op->list[i] / 64];
+      row = uint8_t(inFlight ? row | WgmmaState::InFlight
+                             : row & ~WgmmaState::InFlight);
+    }
+  };
+  size_t due = 0;
+  while (due < state.pending.size() &&
+         state.closed - state.pending[due].group > op.count) {
+    WgmmaPending &p = state.pending[due++];
+    if (!p.isDone)
+      compute(w, p);
+    mark(p, false);
+  }
+  state.pending.erase(state.pending.begin(),
+                      state.pending.begin() + long(due));
+  for (const WgmmaPending &p : state.pending)
+    mark(p, true);
+}
+
+std::optional<MmaElement> elementOf(Type type) {
+  switch (type) {
+  case Type::F16:
+    return MmaElement::F16;
+  case Type::BF16:
+    return MmaElement::BF16;
+  case Type::TF32:
+    return MmaElement::TF32;
+  case Type::E4M3:
+    return MmaElement::E4M3;
+  case Type::E5M2:
+    return MmaElement::E5M2;
+  case Type::S8:
+    return MmaElement::S8;
+  case Type::U8:
+    return MmaElement::U8;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// m64nNkK
+struct Shape {
+  unsigned n = 0, k = 0;
+};
+Shape takeShape(Decoder &d) {
+  for (std::string_view name : d.rest()) {
+    if (!name.starts_with("m64n"))
+      continue;
+    Shape s;
+    const char *end = name.data() + name.size();
+    auto [p, e] = std::from_chars(name.data() + 4, end, s.n);
+    if (e != std::errc() || p == end || *p != 'k')
+      return {};
+    auto [q, f] = std::from_chars(p + 1, end, s.k);
+    if (f != std::errc() || q != end)
+      return {};
+    d.take(name);
+    return s;
+  }
+  return {};
+}
+
+bool isLegal(const Form &f, Type dType) {
+  using enum MmaElement;
+  const bool integer = f.a == S8 || f.a == U8, fp8 = f.a == E4M3 || f.a == E5M2;
+  if (f.n < 8 || f.n > 256 || f.n % 8)
+    return false;
+  if (integer)
+    return (f.b == S8 || f.b == U8) && dType == Type::S32 &&
+           (f.n <= 32 || f.n % 16 == 0);
+  if (fp8 ? f.b != E4M3 && f.b != E5M2 : f.a != f.b)
+    return false;
+  return dType == Type::F32 || (dType == Type::F16 && (fp8 || f.a == F16));
+}
+
+bool decodeMmaAsync(Decoder &d) {
+  const Shape shape = takeShape(d);
+  const bool saturated = d.take("satfinite");
+  const Type dType = d.takeType(), aType = d.takeType(), bType = d.takeType();
+  const auto a = elementOf(aType), b = elementOf(bType);
+  if (!shape.n || !a || !b || !d.done())
+    return false;
+  Form f{};
+  f.a = *a, f.b = *b, f.n = shape.n;
+  f.accumulator = dType == Type::F16   ? MmaAccumulator::F16
+                  : dType == Type::F32 ? MmaAccumulator::F32
+                  : saturated          ? MmaAccumulator::S32Saturated
+                                       : MmaAccumulator::S32;
+  const bool integer = dType == Type::S32,
+             sixteen = f.a == MmaElement::F16 || f.a == MmaElement::BF16;
+  if (!isLegal(f, dType) || shape.k != shapeOf(f).k() ||
+      (saturated && !integer))
+    return false;
+  f.registersA = d.size() > 1 && d[1].kind == Operand::Vector;
+  const size_t scales = integer ? 0 : 2,
+               transposes = !sixteen ? 0 : f.registersA ? 1 : 2;
+  d.expect(4 + scales + transposes);
+  std::vector<uint32_t> rows;
+  auto append = [&](size_t operand, unsigned count) {
+    std::span<const Operand> elements = d.elements(d[operand]);
+    if (elements.size() != count)
+      d.error(fmt::format("expected {} registers in operand {}, but got {}",
+                          count, operand + 1, elements.size()));
+    for (const Operand &e : elements)
+      rows.push_back(operand == 0 ? d.destination(e, 32)
+                                  : d.source(e, Type::B32));
+  };
+  const unsigned count = shapeOf(f).registers();
+  append(0, count);
+  if (f.registersA)
+    append(1, 4);
+  else
+    f.aRow = d.source(1, Type::B64);
+  f.bRow = d.source(2, Type::B64);
+  const PredicateSource scale = d.predicateSource(d[3]);
+  f.scaleWord = scale.row, f.scaleFlip = scale.flip;
+  auto immediate = [&](size_t i, int64_t zero, int64_t one) {
+    const int64_t value = d.integer(d[i]);
+    if (value != zero && value != one)
+      d.error(fmt::format("expected {} or {} as operand {}, but got {}", zero,
+                          one, i + 1, value));
+    return value;
+  };
+  if (scales)
+    f.negate = immediate(4, -1, 1) != immediate(5, -1, 1);
+  if (transposes) {
+    if (!f.registersA)
+      f.transA = immediate(6, 0, 1) != 0;
+    f.transB = immediate(d.size() - 1, 0, 1) != 0;
+  }
+  // The form, kept among the function's lists.
+  std::vector<uint32_t> words((sizeof f + 3) / 4);
+  std::memcpy(words.data(), &f, sizeof f);
+  const uint32_t *kept = d.list(words), *list = d.list(rows);
+  d.function.f.usesAsyncProxy = d.function.f.usesWgmma = true;
+  Op &op = d.emit(mmaAsync);
+  op.imm = reinterpret_cast<uint64_t>(kept);
+  op.list = list, op.count = uint16_t(count);
+  return true;
+}
+
+} // namespace
+
+void Warp::watchRegisters(const Op &op, uint32_t) {
+  const Function &f = *function;
+  const uint32_t index = indexOf(op);
+  for (uint32_t i = f.operandStart[index]; i < f.operandStart[index + 1]; ++i) {
+    uint8_t &state = wgmma.rows[f.operandRows[i] / 64];
+    if (state & WgmmaState::InFlight) {
+      for (const WgmmaPending &p : wgmma.pending)
+        for (unsigned r = 0; r < p.op->count + 4u; ++r)
+          if ((r < p.op->count || formOf(*p.op).registersA) &&
+              p.op->list[r] == f.operandRows[i])
+            fault(op, 0,
+                  fmt::format("register {} of {} of the wgmma of line {} is "
+                              "accessed, but no wgmma.wait_group has covered "
+                              "it yet",
+                              r < p.op->count ? r : r - p.op->count,
+                              r < p.op->count ? "D" : "A",
+                              lineOf(*this, *p.op)));
+    }
+    state |= WgmmaState::Touched;
+  }
+}
+
+bool ptxsim::decodeWgmma(Decoder &d) {
+  const int kind =
+      d.takeOneOf({"mma_async", "fence", "commit_group", "wait_group"});
+  if (kind < 0 || !d.take("sync") || !d.take("aligned"))
+    return false;
+  if (kind == 0)
+    return decodeMmaAsync(d);
+  if (!d.done())
+    return false;
+  d.function.f.usesWgmma = true;
+  if (kind < 3) {
+    d.expect(0);
+    d.emit(kind == 1 ? fence : commit);
+    return true;
+  }
+  d.expect(1);
+  const int64_t open = d.integer(d[0]);
+  if (open < 0 || open > 7)
+    d.error("expected a number of groups from 0 to 7");
+  d.emit(wait).count = uint16_t(open);
+  return true;
+}
