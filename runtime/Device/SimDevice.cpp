@@ -151,11 +151,13 @@ int launchKernel(void *self, FunctionHandle handle, const LaunchConfig *config,
                  void **params) {
   Sim &sim = Sim::of(self);
   const SimFunction &function = *static_cast<SimFunction *>(handle);
-  if (config->cluster[0] != 1 || config->cluster[1] != 1 ||
-      config->cluster[2] != 1)
-    return sim.fail("clusters are not simulated yet");
   ptxsim::Dim3 grid{config->grid[0], config->grid[1], config->grid[2]};
   ptxsim::Dim3 block{config->block[0], config->block[1], config->block[2]};
+  // One CTA is also what a launch without clusters says: the kernel decides.
+  std::optional<ptxsim::Dim3> cluster;
+  if (config->cluster[0] != 1 || config->cluster[1] != 1 ||
+      config->cluster[2] != 1)
+    cluster = {config->cluster[0], config->cluster[1], config->cluster[2]};
   uint32_t shared = config->sharedBytes;
   // The values are copied: a captured launch runs after the caller's are gone.
   std::vector<std::vector<std::byte>> values;
@@ -163,13 +165,13 @@ int launchKernel(void *self, FunctionHandle handle, const LaunchConfig *config,
     const std::byte *from = static_cast<const std::byte *>(params[i]);
     values.emplace_back(from, from + function.kernel->params[i].size);
   }
-  return sim.submit(config->stream, [&sim, function, grid, block, shared,
-                                     values = std::move(values)] {
+  return sim.submit(config->stream, [&sim, function, grid, block, cluster,
+                                     shared, values = std::move(values)] {
     std::vector<const void *> pointers;
     for (const std::vector<std::byte> &value : values)
       pointers.push_back(value.data());
     return sim.device.launch(*function.module, *function.kernel, grid, block,
-                             shared, pointers.data(), &sim.counters);
+                             shared, pointers.data(), &sim.counters, cluster);
   });
 }
 

@@ -40,11 +40,14 @@ Cta &ownerOf(Warp &w, const Op &op, unsigned lane, uint64_t &address,
   const uint64_t tag = address >> clusterShift;
   if (!tag || address >= 1ull << 32)
     return cta;
-  if (tag > cta.cluster.ctas.size())
+  const size_t ctas = cta.cluster.ctas.size();
+  if (tag > ctas && ctas == 1)
+    return cta; // out of its bounds
+  if (tag > ctas)
     w.fault(op, lane,
             fmt::format("address {:#x} is not in the shared memory of the {} "
                         "CTAs of the cluster",
-                        address, cta.cluster.ctas.size()));
+                        address, ctas));
   Cta &owner = cta.cluster.ctas[tag - 1];
   if (&owner != &cta && !anyCta)
     w.fault(op, lane,
@@ -90,8 +93,7 @@ void checkBounds(Warp &w, const Op &op, unsigned lane, const Cta &cta,
                                  uint32_t offset, unsigned bytes,
                                  uint32_t byte) {
   const uint32_t address = offset + sharedBegin;
-  if (const Transfer *t =
-          cta.cluster.writing(cta, byte + sharedBegin, 1))
+  if (const Transfer *t = cta.cluster.writing(cta, byte + sharedBegin, 1))
     w.fault(op, lane,
             fmt::format("{} bytes at address {:#x} (offset {}) of shared "
                         "memory are read, but the asynchronous copy of line {} "
@@ -139,13 +141,15 @@ std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
       cta.noteWrite(offset, bytes);
   }
   if (checks.uninitialisedShared)
-    forBits(cta, offset, bytes, [&](uint64_t &known, uint64_t bits, uint32_t at) {
-      if (writes)
-        known |= bits;
-      else if ((known & bits) != bits)
-        faultUnwritten(w, op, lane, cta, offset, bytes,
-                       at - at % 64 + unsigned(std::countr_zero(bits & ~known)));
-    });
+    forBits(cta, offset, bytes,
+            [&](uint64_t &known, uint64_t bits, uint32_t at) {
+              if (writes)
+                known |= bits;
+              else if ((known & bits) != bits)
+                faultUnwritten(w, op, lane, cta, offset, bytes,
+                               at - at % 64 +
+                                   unsigned(std::countr_zero(bits & ~known)));
+            });
   return cta.shared + offset;
 }
 
@@ -179,11 +183,13 @@ void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
                             uint32_t address, uint32_t bytes) {
   const uint32_t offset = address - sharedBegin;
   if (cta.launch.options.checks.uninitialisedShared)
-    forBits(cta, offset, bytes, [&](uint64_t &known, uint64_t bits, uint32_t at) {
-      if ((known & bits) != bits)
-        faultUnwritten(w, op, lane, cta, offset, bytes,
-                       at - at % 64 + unsigned(std::countr_zero(bits & ~known)));
-    });
+    forBits(cta, offset, bytes,
+            [&](uint64_t &known, uint64_t bits, uint32_t at) {
+              if ((known & bits) != bits)
+                faultUnwritten(w, op, lane, cta, offset, bytes,
+                               at - at % 64 +
+                                   unsigned(std::countr_zero(bits & ~known)));
+            });
   if (!cta.unfenced.empty())
     for (uint32_t i = offset / 16; i <= (offset + bytes - 1) / 16; ++i)
       if (cta.unfenced[i])

@@ -28,9 +28,8 @@ void Cluster::run(uint64_t number) {
   generation = 0;
   events = eventsAtWake = 0;
   timeouts = 0;
-  const Dim3 c = launch.cluster,
-             n = {launch.grid.x / c.x, launch.grid.y / c.y,
-                  launch.grid.z / c.z};
+  const Dim3 c = launch.cluster, n = {launch.grid.x / c.x, launch.grid.y / c.y,
+                                      launch.grid.z / c.z};
   const Dim3 at = {uint32_t(number % n.x), uint32_t(number / n.x % n.y),
                    uint32_t(number / n.x / n.y)};
   for (Cta &cta : ctas)
@@ -71,6 +70,10 @@ void Cluster::run(uint64_t number) {
 bool Cluster::wakeWaiters() {
   bool any = false;
   const bool expire = events == eventsAtWake;
+  timeouts = expire ? timeouts + 1 : 0;
+  eventsAtWake = events;
+  if (timeouts >= timeoutLimit)
+    return false;
   for (Cta &cta : ctas)
     for (Warp &w : cta.warps)
       for (Split &split : w.splits)
@@ -81,9 +84,7 @@ bool Cluster::wakeWaiters() {
           split.barrier = -1;
           w.blocked = false;
         }
-  timeouts = expire ? timeouts + 1 : 0;
-  eventsAtWake = events;
-  return any && timeouts < timeoutLimit;
+  return any;
 }
 
 void Cluster::deadlock() {

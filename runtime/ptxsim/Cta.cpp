@@ -338,17 +338,16 @@ std::string Cta::describeWait(const Warp &w, const Split &split) const {
   if (split.barrier == waitsForMbarrier) {
     for (const Mbarrier &b : mbarriers)
       if (b.offset == split.object)
-        return text + fmt::format(" (mbarrier at {:#x}: {})", b.offset,
-                                  b.describe());
+        return text +
+               fmt::format(" (mbarrier at {:#x}: {})", b.offset, b.describe());
     return text + " (an mbarrier)";
   }
   if (split.barrier >= 0) {
     const Barrier &b = barriers[split.barrier];
-    return text +
-           fmt::format(" (barrier {}: {} of {} threads)", split.barrier,
-                       b.arrived,
-                       b.expected ? b.expected : liveWarps() * warpSize);
+    return text + fmt::format(" (barrier {}: {} of {} threads)", split.barrier,
+                              b.arrived,
+                              b.expected ? b.expected : liveWarps() * warpSize);
   }
-  return text + fmt::format(" (waits for lanes {:#x})",
-                            split.waitingFor & w.live);
+  return text +
+         fmt::format(" (waits for lanes {:#x})", split.waitingFor & w.live);
 }

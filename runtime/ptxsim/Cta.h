@@ -123,8 +123,8 @@ public:
   std::vector<uint8_t> unfenced;
   std::vector<Mbarrier> mbarriers;
   std::vector<WgmmaGroup> wgmmaGroups; ///< of four warps each
-  /// Ranges that bulk copies under way still read: [offset, end), and the copy's
-  /// line.
+  /// Ranges that bulk copies under way still read: [offset, end), and the
+  /// copy's line.
   struct Reading {
     uint32_t offset, end, line;
   };

@@ -106,29 +106,29 @@ void ptxsim::reduceInto(std::byte *to, const std::byte *from, uint32_t bytes,
                                      std::bit_cast<double>(b));
     });
   case Type::F16:
-    return each<uint16_t>(
-        to, from, bytes, atomic,
-        [r](uint16_t a, uint16_t b) { return half<HalfF16>(r, a, b); });
+    return each<uint16_t>(to, from, bytes, atomic, [r](uint16_t a, uint16_t b) {
+      return half<HalfF16>(r, a, b);
+    });
   case Type::BF16:
-    return each<uint16_t>(
-        to, from, bytes, atomic,
-        [r](uint16_t a, uint16_t b) { return half<HalfBF16>(r, a, b); });
+    return each<uint16_t>(to, from, bytes, atomic, [r](uint16_t a, uint16_t b) {
+      return half<HalfBF16>(r, a, b);
+    });
   case Type::S32:
-    return each<int32_t>(
-        to, from, bytes, atomic,
-        [r](int32_t a, int32_t b) { return integer<int32_t>(r, a, b); });
+    return each<int32_t>(to, from, bytes, atomic, [r](int32_t a, int32_t b) {
+      return integer<int32_t>(r, a, b);
+    });
   case Type::S64:
-    return each<int64_t>(
-        to, from, bytes, atomic,
-        [r](int64_t a, int64_t b) { return integer<int64_t>(r, a, b); });
+    return each<int64_t>(to, from, bytes, atomic, [r](int64_t a, int64_t b) {
+      return integer<int64_t>(r, a, b);
+    });
   case Type::U64:
   case Type::B64:
-    return each<uint64_t>(
-        to, from, bytes, atomic,
-        [r](uint64_t a, uint64_t b) { return integer<uint64_t>(r, a, b); });
+    return each<uint64_t>(to, from, bytes, atomic, [r](uint64_t a, uint64_t b) {
+      return integer<uint64_t>(r, a, b);
+    });
   default:
-    return each<uint32_t>(
-        to, from, bytes, atomic,
-        [r](uint32_t a, uint32_t b) { return integer<uint32_t>(r, a, b); });
+    return each<uint32_t>(to, from, bytes, atomic, [r](uint32_t a, uint32_t b) {
+      return integer<uint32_t>(r, a, b);
+    });
   }
 }

@@ -65,8 +65,7 @@ std::optional<Special> ptxsim::staticSpecial(std::string_view name) {
 uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane,
                               Special special) {
   const Launch &launch = cta.launch;
-  const Dim3 block = launch.block, grid = launch.grid,
-             cluster = launch.cluster;
+  const Dim3 block = launch.block, grid = launch.grid, cluster = launch.cluster;
   const uint32_t thread = warp * warpSize + lane;
   switch (special) {
   case Special::TidX:

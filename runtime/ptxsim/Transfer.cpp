@@ -24,16 +24,15 @@ template <class F> void forRuns(const Transfer &t, F f) {
   const uint32_t element = elementBytes(d.type), inner = d.box[0];
   const uint32_t rowBytes = inner * element;
   const int64_t begin = std::clamp<int64_t>(-int64_t(t.at[0]), 0, inner);
-  const int64_t end = std::clamp<int64_t>(int64_t(d.dims[0]) - t.at[0], begin,
-                                          inner);
+  const int64_t end =
+      std::clamp<int64_t>(int64_t(d.dims[0]) - t.at[0], begin, inner);
   uint32_t extent[5] = {1, 1, 1, 1, 1}, index[5] = {};
   for (unsigned i = 1; i < d.rank; ++i)
     extent[i] = boxExtent(d, i);
   uint32_t offset = 0;
   for (;;) {
     bool inside = begin < end;
-    uint64_t address =
-        d.address + uint64_t(int64_t(t.at[0]) + begin) * element;
+    uint64_t address = d.address + uint64_t(int64_t(t.at[0]) + begin) * element;
     for (unsigned i = 1; i < d.rank; ++i) {
       const int64_t x =
           int64_t(t.at[i]) + int64_t(index[i]) * d.elementStrides[i];
@@ -66,10 +65,9 @@ template <class F> void forRuns(const Transfer &t, F f) {
 /// NaN of the type with all bits set but the sign, as the constant fill.
 void fillNaN(std::byte *to, uint32_t bytes, TensorMapDesc::DataType type) {
   const uint32_t element = elementBytes(type);
-  uint64_t nan = element == 8 ? 0x7fffffffffffffff
-                 : element == 4
-                     ? 0x7fffffff
-                     : 0x7fff;
+  uint64_t nan = element == 8   ? 0x7fffffffffffffff
+                 : element == 4 ? 0x7fffffff
+                                : 0x7fff;
   for (uint32_t i = 0; i < bytes; i += element)
     std::memcpy(to + i, &nan, element);
 }

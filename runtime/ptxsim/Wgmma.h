@@ -23,9 +23,9 @@ struct WgmmaPending {
 /// What a warp knows of its wgmma.
 struct WgmmaState {
   std::vector<WgmmaPending> pending;
-  uint32_t closed = 0;  ///< groups
-  uint64_t issued = 0;  ///< wgmma.mma_async so far
-  bool fenced = false;  ///< a wgmma.fence has been executed
+  uint32_t closed = 0; ///< groups
+  uint64_t issued = 0; ///< wgmma.mma_async so far
+  bool fenced = false; ///< a wgmma.fence has been executed
   /// Per 64 bytes of the register file, at the start of a row.
   enum : uint8_t { InFlight = 1, Touched = 2 };
   std::vector<uint8_t> rows;

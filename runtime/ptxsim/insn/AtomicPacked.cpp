@@ -36,7 +36,8 @@ template <class T, class F> void atomic(Warp &w, const Op &op, uint32_t mask) {
     for (unsigned i = 0; i < op.count; ++i) {
       T *value = reinterpret_cast<T *>(p) + i;
       T b = w.row<T>(op.list[i])[l], old;
-      if (op.space == Space::Shared || op.space == Space::SharedCluster || (address & windowMask)) {
+      if (op.space == Space::Shared || op.space == Space::SharedCluster ||
+          (address & windowMask)) {
         // A cluster is executed by one host thread.
         old = *value;
         *value = F()(old, b);
@@ -69,7 +70,8 @@ bool ptxsim::decodeAtomicPacked(Decoder &d) {
   d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
   d.takeOneOf({"cta", "cluster", "gpu", "sys"});
   const bool hint = d.take("L2::cache_hint"), noftz = d.take("noftz");
-  const int space = d.takeOneOf({"global", "shared", "shared::cta", "shared::cluster"});
+  const int space =
+      d.takeOneOf({"global", "shared", "shared::cta", "shared::cluster"});
   const int operation = d.takeOneOf({"add", "min", "max"});
   const int vector = d.takeOneOf({"v2", "v4", "v8"});
   const unsigned count = vector < 0 ? 1 : 2u << vector;

@@ -1,10 +1,10 @@
 // cp.async.bulk and cp.reduce.async.bulk without a tensor map, and bulk groups.
 
-#include "runtime/ptxsim/insn/Bulk.h"
 #include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/FunctionBuilder.h"
 #include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/Reduce.h"
+#include "runtime/ptxsim/insn/Bulk.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -85,8 +85,8 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
 }
 
 Reduction ptxsim::takeReduction(Decoder &d) {
-  return Reduction(1 + d.takeOneOf({"add", "min", "max", "inc", "dec", "and",
-                                    "or", "xor"}));
+  return Reduction(
+      1 + d.takeOneOf({"add", "min", "max", "inc", "dec", "and", "or", "xor"}));
 }
 
 std::optional<bool> ptxsim::takeCompletion(Decoder &d) {

@@ -14,8 +14,7 @@ template <bool Aligned, bool Waits>
 void clusterBarrier(Warp &w, const Op &op, uint32_t mask) {
   if (Aligned)
     w.requireConverged(op, mask);
-  Waits ? w.cta->cluster.wait(w, op, mask)
-        : w.cta->cluster.arrive(w, op, mask);
+  Waits ? w.cta->cluster.wait(w, op, mask) : w.cta->cluster.arrive(w, op, mask);
 }
 
 /// op.imm: the window of the addresses, 0 for offsets in the shared window.
@@ -82,8 +81,8 @@ bool ptxsim::decodeMapa(Decoder &d) {
   d.expect(3);
   uint32_t result = d.destination(0, bitsOf(type)), a = d.source(1, type),
            rank = d.source(2, Type::U32);
-  Op &op = d.emit(type == Type::U32 ? mapAddress<uint32_t>
-                                    : mapAddress<uint64_t>);
+  Op &op =
+      d.emit(type == Type::U32 ? mapAddress<uint32_t> : mapAddress<uint64_t>);
   op.d = result, op.a = a, op.b = rank, op.imm = window ? 0 : sharedWindow;
   return true;
 }

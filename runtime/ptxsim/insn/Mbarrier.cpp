@@ -53,8 +53,7 @@ void init(Warp &w, const Op &op, uint32_t mask) {
                           place.address, b->describe(),
                           waited ? ", and it is being waited for" : ""));
     }
-    place.cta->mbarriers.push_back(
-        {place.address, count[l], count[l], 0, 0});
+    place.cta->mbarriers.push_back({place.address, count[l], count[l], 0, 0});
     markShared(*place.cta, place.address, 8, true);
   });
 }
@@ -214,9 +213,10 @@ bool decodeArrive(Decoder &d, bool drop) {
   uint32_t state = d.destination(0, 64);
   Decoder::AddressRef at = d.address(1);
   uint32_t operand = d.size() == 3 ? d.source(2, Type::B32) : 0;
-  Op &op = d.emit(kind == Arrive::Plain    ? arriveBy<Arrive::Plain>(drop)
-                  : kind == Arrive::Expect ? arriveBy<Arrive::Expect>(drop)
-                                           : arriveBy<Arrive::NoComplete>(drop));
+  Op &op =
+      d.emit(kind == Arrive::Plain    ? arriveBy<Arrive::Plain>(drop)
+             : kind == Arrive::Expect ? arriveBy<Arrive::Expect>(drop)
+                                      : arriveBy<Arrive::NoComplete>(drop));
   setAddress(op, at, space);
   op.d = state, op.b = operand, op.c = operand != 0;
   return true;
@@ -276,9 +276,9 @@ bool decodeInit(Decoder &d, bool isInit) {
 
 bool ptxsim::decodeMbarrier(Decoder &d) {
   // arrive comes first: expect_tx may be a modifier of it.
-  switch (d.takeOneOf({"arrive", "arrive_drop", "init", "inval", "expect_tx",
-                       "complete_tx", "test_wait", "try_wait",
-                       "pending_count"})) {
+  switch (
+      d.takeOneOf({"arrive", "arrive_drop", "init", "inval", "expect_tx",
+                   "complete_tx", "test_wait", "try_wait", "pending_count"})) {
   case 0:
     return decodeArrive(d, false);
   case 1:

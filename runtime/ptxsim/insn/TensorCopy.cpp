@@ -1,9 +1,9 @@
 // cp.async.bulk.tensor and cp.reduce.async.bulk.tensor in tiled mode, their
 // prefetch, and prefetch.tensormap.
 
-#include "runtime/ptxsim/insn/Bulk.h"
 #include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/Reduce.h"
+#include "runtime/ptxsim/insn/Bulk.h"
 
 #include <cstring>
 #include <fmt/format.h>

@@ -33,12 +33,12 @@ struct Descriptor {
   uint32_t start, leading, stride, swizzle; ///< swizzle: log2 of units of 16 B
 
   Descriptor(Warp &w, const Op &op, uint64_t bits) {
-    constexpr uint64_t known = 0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 |
-                               7ull << 49 | 3ull << 62;
+    constexpr uint64_t known =
+        0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 | 7ull << 49 | 3ull << 62;
     auto refuse = [&](const char *what) {
-      w.fault(op, 0,
-              fmt::format("illegal matrix descriptor {:#018x}: {}", bits,
-                          what));
+      w.fault(
+          op, 0,
+          fmt::format("illegal matrix descriptor {:#018x}: {}", bits, what));
     };
     if (bits & ~known)
       refuse("expected zeros in bits 14-15, 30-31, 46-48 and 52-61");
@@ -55,9 +55,9 @@ struct Descriptor {
   }
   /// The 16 bytes of row r at k-unit c (of two), K-major.
   uint32_t rowUnit(uint32_t r, uint32_t c) const {
-    const uint32_t at =
-        swizzle ? r % 8 * (16u << swizzle) + r / 8 * stride + c * 16
-                : r % 8 * 16 + r / 8 * stride + c * leading;
+    const uint32_t at = swizzle
+                            ? r % 8 * (16u << swizzle) + r / 8 * stride + c * 16
+                            : r % 8 * 16 + r / 8 * stride + c * leading;
     return swizzled(start + at);
   }
   /// The 16 bytes of eight rows 8u .. 8u+7 at k, MN-major (16-bit types).
@@ -92,8 +92,8 @@ void gatherA(Warp &w, const Op &op, const Form &f, uint64_t bits,
     for (unsigned r = 0; r < 4; ++r) {
       const uint32_t *lanes = w.row<uint32_t>(list[r]);
       for (unsigned l = 0; l < 32; ++l)
-        std::memcpy(rows[l / 4 + r % 2 * 8] + l % 4 * 4 + r / 2 * 16,
-                    lanes + l, 4);
+        std::memcpy(rows[l / 4 + r % 2 * 8] + l % 4 * 4 + r / 2 * 16, lanes + l,
+                    4);
     }
     return;
   }
@@ -108,8 +108,7 @@ void gatherA(Warp &w, const Op &op, const Form &f, uint64_t bits,
   }
   for (uint32_t u = 0; u < 2; ++u)
     for (uint32_t k = 0; k < 16; ++k) {
-      const std::byte *unit =
-          unitAt(w, op, d.columnUnit(first / 8 + u, k));
+      const std::byte *unit = unitAt(w, op, d.columnUnit(first / 8 + u, k));
       for (uint32_t i = 0; i < 8; ++i)
         std::memcpy(rows[u * 8 + i] + k * 2, unit + i * 2, 2);
     }
@@ -258,8 +257,7 @@ void wait(Warp &w, const Op &op, uint32_t mask) {
       compute(w, p);
     mark(p, false);
   }
-  state.pending.erase(state.pending.begin(),
-                      state.pending.begin() + long(due));
+  state.pending.erase(state.pending.begin(), state.pending.begin() + long(due));
   for (const WgmmaPending &p : state.pending)
     mark(p, true);
 }
@@ -339,8 +337,9 @@ bool decodeMmaAsync(Decoder &d) {
       (saturated && !integer))
     return false;
   f.registersA = d.size() > 1 && d[1].kind == Operand::Vector;
-  const size_t scales = integer ? 0 : 2,
-               transposes = !sixteen ? 0 : f.registersA ? 1 : 2;
+  const size_t scales = integer ? 0 : 2, transposes = !sixteen       ? 0
+                                                      : f.registersA ? 1
+                                                                     : 2;
   d.expect(4 + scales + transposes);
   std::vector<uint32_t> rows;
   auto append = [&](size_t operand, unsigned count) {

@@ -44,10 +44,10 @@ uint32_t widen(MmaElement type, const uint8_t *row, unsigned i) {
 
 /// All elements of a row.
 template <MmaElement type> void widenRow(const uint8_t *row, uint32_t *to) {
-  constexpr unsigned n = type == MmaElement::TF32                      ? 8
-                         : type == MmaElement::F16 ||
-                                 type == MmaElement::BF16 ? 16
-                                                          : 32;
+  constexpr unsigned n = type == MmaElement::TF32 ? 8
+                         : type == MmaElement::F16 || type == MmaElement::BF16
+                             ? 16
+                             : 32;
   if constexpr (type == MmaElement::E4M3 || type == MmaElement::E5M2) {
     // 256 values are a table.
     static const auto table = [] {
@@ -136,9 +136,7 @@ F8 multiplyAdd(F8 a, F8 b, F8 c) {
 }
 I8 multiplyAdd(I8 a, I8 b, I8 c) { return I8(W8(a) * W8(b) + W8(c)); }
 
-template <class V> V splat(uint32_t bits) {
-  return V(W8{} + bits);
-}
+template <class V> V splat(uint32_t bits) { return V(W8{} + bits); }
 
 /// Four rows and J times 8 columns.
 template <class V, class Acc, unsigned J>

@@ -128,8 +128,8 @@ TEST(Parser, RefusesBrokenText) {
               HasSubstr("unsupported directive '.tex'"));
   EXPECT_THAT(
       loadError(header +
-                ".visible .entry k() .reqnctapercluster 2, 1, 1 { ret; }"),
-      HasSubstr("clusters of more than one CTA"));
+                ".visible .entry k() .reqnctapercluster 17, 1, 1 { ret; }"),
+      HasSubstr("expected a cluster of 1 to 16 CTAs"));
   EXPECT_EQ(loadError(""), "");
 }
 

@@ -15,8 +15,9 @@ std::vector<uint32_t> counting(size_t n, uint32_t first = 1) {
   return v;
 }
 
-const std::string wait = "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;\n"
-                         "@!%p2 bra W;\n";
+const std::string wait =
+    "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;\n"
+    "@!%p2 bra W;\n";
 const std::string toShared = R"(
     setp.eq.u32 %p0, %r0, 0;
     @%p0 mbarrier.init.shared.b64 [%r1], 1;
@@ -113,10 +114,12 @@ TEST(BulkCopy, Reductions) {
     cp.async.bulk.commit_group;
     cp.async.bulk.wait_group 0;)",
                       1, 20);
-  EXPECT_EQ(out, (std::vector<uint32_t>{0xfffffff6, 2, 4, 6, 0xfffffffb, 0, 0,
-                                        0, 0xfffffffb, 1, 2, 3, 0xfffffffb, 1,
-                                        2, 3, 0x40804000, 0x40804000,
-                                        0x40804000, 0x40804000}));
+  EXPECT_EQ(
+      out,
+      (std::vector<uint32_t>{
+          0xfffffff6, 2,          4,          6,         0xfffffffb, 0, 0, 0,
+          0xfffffffb, 1,          2,          3,         0xfffffffb, 1, 2, 3,
+          0x40804000, 0x40804000, 0x40804000, 0x40804000}));
 }
 
 TEST(BulkCopy, ToAnotherCtaOfTheCluster) {
@@ -159,8 +162,9 @@ TEST(BulkCopy, MisuseIsReported) {
   const std::string init = "mbarrier.init.shared.b64 [%r1], 1;\n",
                     copy = "cp.async.bulk.shared::cluster.global.mbarrier::"
                            "complete_tx::bytes ";
-  EXPECT_THAT(errorOf(init + copy + "[%r1+1024], [%d1], 24, [%r1];", 1),
-              HasSubstr("expected a size that is a multiple of 16, but got 24"));
+  EXPECT_THAT(
+      errorOf(init + copy + "[%r1+1024], [%d1], 24, [%r1];", 1),
+      HasSubstr("expected a size that is a multiple of 16, but got 24"));
   EXPECT_THAT(errorOf(init + copy + "[%r1+1032], [%d1], 16, [%r1];", 1),
               HasSubstr("is not 16-byte aligned"));
   EXPECT_THAT(errorOf(init + copy + "[%r1+1024], [%d1+8], 16, [%r1];", 1),

@@ -48,7 +48,8 @@ std::string neighbours(const std::string &address, const std::string &read) {
     barrier.cluster.wait.acquire.aligned;
     add.u32 %r13, %r10, 1;
     and.b32 %r13, %r13, 3;
-    )" + address + read + R"(
+    )" + address + read +
+                    R"(
     mad.lo.u32 %r15, %r10, 64, %r0;
     mad.wide.u32 %d9, %r15, 4, %d0;
     st.global.b32 [%d9], %r14;
@@ -142,11 +143,13 @@ TEST(Cluster, FaultsNameTheRule) {
     uint64_t out = program.buffer(std::vector<uint32_t>(64));
     return program.run(32, out, 0, 0, {}, grid, cluster);
   };
-  EXPECT_THAT(run("mapa.shared::cluster.u32 %r2, %r1, 2;", {2, 1, 1}, {2, 1, 1}),
-              HasSubstr("expected the rank of one of 2 CTAs of the cluster, "
-                        "but got 2"));
-  EXPECT_THAT(run("barrier.cluster.wait;", {2, 1, 1}, {2, 1, 1}),
-              HasSubstr("barrier.cluster.wait without a barrier.cluster.arrive"));
+  EXPECT_THAT(
+      run("mapa.shared::cluster.u32 %r2, %r1, 2;", {2, 1, 1}, {2, 1, 1}),
+      HasSubstr("expected the rank of one of 2 CTAs of the cluster, "
+                "but got 2"));
+  EXPECT_THAT(
+      run("barrier.cluster.wait;", {2, 1, 1}, {2, 1, 1}),
+      HasSubstr("barrier.cluster.wait without a barrier.cluster.arrive"));
   EXPECT_THAT(run("barrier.cluster.arrive;\nbarrier.cluster.arrive;", {2, 1, 1},
                   {2, 1, 1}),
               HasSubstr("arrive again without a barrier.cluster.wait"));

@@ -48,8 +48,8 @@ private:
   uint64_t allocate(const void *data, size_t bytes, const char *name);
 };
 
-/// Runs a body on one CTA with an `out` of `words` 32-bit words, 0 at first, and
-/// in0 with `input`; out's content, or empty after the test has failed.
+/// Runs a body on one CTA with an `out` of `words` 32-bit words, 0 at first,
+/// and in0 with `input`; out's content, or empty after the test has failed.
 std::vector<uint32_t> outputOf(const std::string &body, uint32_t threads,
                                size_t words,
                                const std::vector<uint32_t> &input = {},

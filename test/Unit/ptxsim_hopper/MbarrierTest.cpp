@@ -9,7 +9,8 @@ namespace {
 
 /// Thread 0 initialises the mbarrier at smem, then all meet.
 std::string initialise(int count) {
-  return "setp.eq.u32 %p0, %r0, 0;\n@%p0 mbarrier.init.shared::cta.b64 [%r1], " +
+  return "setp.eq.u32 %p0, %r0, 0;\n@%p0 mbarrier.init.shared::cta.b64 "
+         "[%r1], " +
          std::to_string(count) + ";\nbar.sync 0;\n";
 }
 
@@ -97,8 +98,8 @@ TEST(Mbarrier, TransactionsHoldThePhaseOpen) {
 TEST(Mbarrier, WarpsHandDataOver) {
   // Warp 1 produces eight values, one per phase; warp 0 adds them up. Full at
   // smem, empty at smem + 8, the value at smem + 16.
-  for (auto schedule : {ptxsim::Schedule::RoundRobin,
-                        ptxsim::Schedule::Reverse, ptxsim::Schedule::Random}) {
+  for (auto schedule : {ptxsim::Schedule::RoundRobin, ptxsim::Schedule::Reverse,
+                        ptxsim::Schedule::Random}) {
     ptxsim::DeviceOptions options;
     options.schedule = schedule;
     auto out = outputOf(R"(
@@ -151,7 +152,8 @@ TEST(Mbarrier, WaitsThatCanTimeOutGoOn) {
     mbarrier.arrive.shared.b64 _, [%r1];
     mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;
     selp.b32 %r8, 2, 0, %p1;
-    add.u32 %r9, %r9, %r8;)" + store,
+    add.u32 %r9, %r9, %r8;)" +
+                          store,
                       1, 1);
   EXPECT_EQ(out[0], 2u);
 }
@@ -196,10 +198,10 @@ TEST(Mbarrier, MisuseIsReported) {
               HasSubstr("expected an arrival count from 1 to 1048575"));
   EXPECT_THAT(errorOf("mbarrier.init.shared.b64 [%r1+4], 1;", 1),
               HasSubstr("is not 8-byte aligned"));
-  EXPECT_THAT(errorOf(initialise(4) + "mbarrier.arrive.shared.b64 _, [%r1], 5;",
-                      1),
-              HasSubstr("5 arrivals at the mbarrier at 0x400, but it expects "
-                        "only 4 more"));
+  EXPECT_THAT(
+      errorOf(initialise(4) + "mbarrier.arrive.shared.b64 _, [%r1], 5;", 1),
+      HasSubstr("5 arrivals at the mbarrier at 0x400, but it expects "
+                "only 4 more"));
   EXPECT_THAT(errorOf(initialise(1) +
                           "mbarrier.expect_tx.shared::cta.b64 [%r1], 1048575;\n"
                           "mbarrier.expect_tx.shared::cta.b64 [%r1], 1;",
@@ -227,22 +229,22 @@ TEST(Mbarrier, CopiesArrive) {
       std::vector<uint32_t> in(128);
       for (uint32_t i = 0; i < 128; ++i)
         in[i] = i * i;
-      auto out = outputOf(
-          initialise(32) + R"(
+      auto out =
+          outputOf(initialise(32) + R"(
     mad.wide.u32 %d5, %r0, 16, %d1;
     mad.lo.u32 %r5, %r0, 16, %r1;
     cp.async.cg.shared.global [%r5+128], [%d5], 16;
     cp.async.mbarrier.arrive)" +
-              (noinc ? ".noinc" : "") + R"(.shared.b64 [%r1];
+                       (noinc ? ".noinc" : "") + R"(.shared.b64 [%r1];
     )" + (noinc ? "" : "mbarrier.arrive.shared.b64 _, [%r1];") +
-              R"(
+                       R"(
   W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;
     @!%p2 bra W;
     xor.b32 %r6, %r0, 5;
     mad.lo.u32 %r5, %r6, 16, %r1;
     ld.shared.b32 %r9, [%r5+136];)" +
-              store,
-          32, 32, in, isLazy ? lazy() : ptxsim::DeviceOptions());
+                       store,
+                   32, 32, in, isLazy ? lazy() : ptxsim::DeviceOptions());
       for (uint32_t t = 0; t < 32; ++t)
         EXPECT_EQ(out[t], in[(t ^ 5) * 4 + 2]);
     }

@@ -34,8 +34,7 @@ struct Tensor {
 
   Tensor(std::vector<uint64_t> dims, std::vector<uint32_t> box,
          uint32_t swizzle = 0, std::vector<uint32_t> elementStrides = {})
-      : dims(dims), box(box), elementStrides(elementStrides),
-        swizzle(swizzle) {
+      : dims(dims), box(box), elementStrides(elementStrides), swizzle(swizzle) {
     uint64_t at = 1;
     for (uint64_t n : dims) {
       pitch.push_back(at);
@@ -78,10 +77,11 @@ struct Tensor {
         inside &= x >= 0 && x < int64_t(dims[k]);
         index += uint64_t(x) * pitch[k];
       }
-      f(inside ? std::optional(index) : std::nullopt, place(n * 4, swizzle) / 4);
+      f(inside ? std::optional(index) : std::nullopt,
+        place(n * 4, swizzle) / 4);
       for (size_t k = 0; k < box.size(); ++k) {
-        if (++i[k] < (k ? (box[k] + elementStrides[k] - 1) / elementStrides[k]
-                        : box[k]))
+        if (++i[k] <
+            (k ? (box[k] + elementStrides[k] - 1) / elementStrides[k] : box[k]))
           break;
         i[k] = 0;
       }
@@ -272,8 +272,8 @@ TEST(TensorCopy, Multicast) {
 TEST(TensorCopy, FaultsNameTheRule) {
   const Tensor t({40, 20}, {8, 4});
   auto run = [&](const std::string &statement, bool withMap = true) {
-    Program program(kernel("mbarrier.init.shared::cta.b64 [%r1], 1;\n" +
-                           statement));
+    Program program(
+        kernel("mbarrier.init.shared::cta.b64 [%r1], 1;\n" + statement));
     uint64_t in = program.buffer(t.data);
     return program.run(1, 0, 0, 0,
                        withMap ? *encodeTiled(t.desc(in)) : TensorMap{});
@@ -289,9 +289,9 @@ TEST(TensorCopy, FaultsNameTheRule) {
   EXPECT_THAT(run("cp.async.bulk.tensor.2d" + load +
                   "[%r1+1040], [%d3, {0, 0}], [%r1];"),
               HasSubstr("is not 128-byte aligned"));
-  EXPECT_THAT(run("cp.async.bulk.tensor.2d" + load +
-                  "[%r1+1024], [%d3, {0}], [%r1];"),
-              HasSubstr("expected [tensor map, {2 coordinates}]"));
+  EXPECT_THAT(
+      run("cp.async.bulk.tensor.2d" + load + "[%r1+1024], [%d3, {0}], [%r1];"),
+      HasSubstr("expected [tensor map, {2 coordinates}]"));
 }
 
 TEST(TensorMap, DriversChecks) {

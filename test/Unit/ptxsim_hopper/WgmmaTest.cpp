@@ -33,7 +33,8 @@ uint32_t narrow(int v, int bias, int m) {
   return uint32_t(v < 0) << (e + m) | uint32_t(exponent - 1 + bias) << m |
          mantissa;
 }
-const Element bf16{"bf16", 2, -9, 9, [](int v) { return bits(float(v)) >> 16; }},
+const Element bf16{"bf16", 2, -9, 9,
+                   [](int v) { return bits(float(v)) >> 16; }},
     f16{"f16", 2, -9, 9, [](int v) { return narrow(v, 15, 10); }},
     tf32{"tf32", 4, -9, 9, [](int v) { return bits(float(v)); }},
     e4m3{"e4m3", 1, -8, 8, [](int v) { return narrow(v, 7, 3); }},
@@ -170,8 +171,8 @@ void check(const Case &c, ptxsim::DeviceOptions options = {}) {
       for (uint32_t e = 0; e < 4 / c.a.bytes; ++e) {
         const uint32_t row = t / 32 * 16 + t % 32 / 4 + i % 2 * 8,
                        x = (t % 4 * 4 + i / 2 * 16) / c.a.bytes + e;
-        in[t * (registers + 4) + registers + i] |=
-            c.a.encode(A[row * k + x]) << 8 * c.a.bytes * e;
+        in[t * (registers + 4) + registers + i] |= c.a.encode(A[row * k + x])
+                                                   << 8 * c.a.bytes * e;
       }
   std::string body = ".reg .b32 D<128>, A<4>;\n.reg .pred scale;\n";
   body += R"(
@@ -197,8 +198,8 @@ void check(const Case &c, ptxsim::DeviceOptions options = {}) {
   for (uint32_t i = 0; i < 4; ++i)
     body += "ld.global.b32 A" + std::to_string(i) + ", [%d7+" +
             std::to_string((registers + i) * 4) + "];\n";
-  body += "mov.b64 %d10, " + std::to_string(la.descriptor()) + ";\nmov.b64 %d11, " +
-          std::to_string(lb.descriptor()) + ";\n";
+  body += "mov.b64 %d10, " + std::to_string(la.descriptor()) +
+          ";\nmov.b64 %d11, " + std::to_string(lb.descriptor()) + ";\n";
   body += "setp.ne.u32 scale, " + std::to_string(int(c.accumulate)) + ", 0;\n";
   body += "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n" +
           std::to_string(c.n) + "k" + std::to_string(k) +
@@ -238,8 +239,8 @@ void check(const Case &c, ptxsim::DeviceOptions options = {}) {
                               : integer ? uint32_t(sum)
                                         : bits(float(sum));
     ASSERT_EQ(half ? word >> 16 * h & 0xffff : word, expected)
-        << c.a.name << " n " << c.n << " modes " << c.modeA << c.modeB
-        << " at " << row << "," << column;
+        << c.a.name << " n " << c.n << " modes " << c.modeA << c.modeB << " at "
+        << row << "," << column;
   });
 }
 
@@ -363,7 +364,7 @@ TEST(Wgmma, IllegalUseIsReported) {
   EXPECT_THAT(faulty("setp.lt.u32 %p1, %r0, 64;\n" + fence + "@%p1 " + mma +
                      "@!%p1 " + mma + commit + wait),
               HasSubstr("the warpgroup must execute wgmma together, but warp "
-                        "0 has executed that of line "));
+                        "3 has executed that of line 37 instead"));
   EXPECT_THAT(faulty("mov.b64 %d10, 0x4000004000014040;\n" + fence + mma),
               HasSubstr("illegal matrix descriptor 0x4000004000014040"));
   EXPECT_THAT(faulty("mov.b64 %d10, 0x4002004000010040;\n" + fence + mma),
