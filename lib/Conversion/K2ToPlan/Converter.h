@@ -16,6 +16,18 @@ inline constexpr int64_t kPageSize = 64;
 mlir::DictionaryAttr buildModelFacts(k2::ConfigAttr config,
                                      llvm::StringRef configHash);
 
+/// Shape and class of a buffer.
+struct BufferInfo {
+  mlir::Type element;
+  llvm::SmallVector<mlir::Attribute> shape;
+  std::optional<int64_t> rowStride;
+  plan::BufferClass bufferClass = plan::BufferClass::Step;
+};
+
+/// The buffer of an array with a reserved name; nothing for other names.
+std::optional<BufferInfo> getArrayInfo(k2::ConfigAttr config,
+                                       llvm::StringRef name);
+
 /// Declares the params of a model; a quantised one makes two.
 void buildParams(k2::ModelOp model, mlir::OpBuilder &builder);
 
