@@ -1,6 +1,9 @@
 // RUN: k2-opt %s --pass-pipeline="builtin.module(k2.model(k2-form-kernels))" | FileCheck %s
+// RUN: k2-opt %s --pass-pipeline="builtin.module(k2.model(k2-form-kernels))" --remarks-filter=k2-form-kernels --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // The fusions that cost nothing: residual with norm, gate and up with swiglu, the last linear with the residual; weights and slices are read inside.
 // Names come from block and weight and are unique.
+
+// REMARK: remark: [Missed] Kernel {{.*}}"k2.residual_add and k2.rms_norm do not share a kernel: {{.*}} reads a result before the last of them"
 
 #config = #k2.config<model_type = "kimi_k2", hidden_size = 128, num_hidden_layers = 2, num_attention_heads = 2, q_lora_rank = 96,
     kv_lora_rank = 64, qk_nope_head_dim = 64, qk_rope_head_dim = 4, v_head_dim = 64, intermediate_size = 208, moe_intermediate_size = 40,

@@ -1,6 +1,10 @@
 // RUN: k2-opt %s --pass-pipeline="builtin.module(k2.model(k2-fuse-parallel-linears))" | FileCheck %s
+// RUN: k2-opt %s --pass-pipeline="builtin.module(k2.model(k2-fuse-parallel-linears))" --remarks-filter=k2-fuse-parallel-linears --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // q_a_proj and kv_a_proj_with_mqa become one weight whose second part starts on a multiple of 128 rows, bf16 and quantised alike; slices of slices
 // are composed. Different storage types, readers of whole rows and gate with up stay apart.
+
+// REMARK: remark: [Passed] ParallelLinears {{.*}}"2 linears of one input share the weight dense.qkv_a_proj of 196 rows
+// REMARK: remark: [Missed] ParallelLinears {{.*}}have one input, but not one storage type
 
 #config = #k2.config<model_type = "kimi_k2", hidden_size = 128, num_hidden_layers = 2, num_attention_heads = 2, q_lora_rank = 96,
     kv_lora_rank = 64, qk_nope_head_dim = 64, qk_rope_head_dim = 4, v_head_dim = 64, intermediate_size = 208, moe_intermediate_size = 40,
