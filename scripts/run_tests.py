@@ -78,6 +78,7 @@ def main():
         run_check(totals, "dependency rules", [sys.executable, "scripts/check_dependencies.py"])
         run_check(totals, "reference pages are fresh", [sys.executable, "scripts/reference.py", "--check"])
         run_check(totals, "formatting", ["bash", "scripts/lint.sh", "--format"])
+        run_check(totals, "fuzzed readers", ["bash", "scripts/fuzz.sh", "5"])
         run_check(totals, "build without LLVM", ["bash", "scripts/build.sh", "runtime"])
         run_check(totals, "install and find_package", ["bash", "test/Install/run.sh", "build-runtime"])
     print(f"{totals.passed} passed, {totals.failed} failed" + (f", {totals.skipped} skipped" if totals.skipped else ""))

@@ -67,6 +67,12 @@ StepRequest makeRequest(const k2rt_model &model, const k2rt_step_input &input,
   copy(request.positions, input.positions, tokens);
   copy(request.ropeCos, input.rope_cos, tokens * facts.ropeHeadDim / 2);
   copy(request.ropeSin, input.rope_sin, tokens * facts.ropeHeadDim / 2);
+  int64_t longest = 0;
+  for (size_t b = 0; b < input.num_sequences; ++b)
+    longest = std::max(longest,
+                       model.executor->pages().length(static_cast<int64_t>(b)) +
+                           input.lengths[b]);
+  copy(request.mask, input.mask, tokens * longest);
   if (!input.positions)
     for (size_t b = 0; b < input.num_sequences; ++b)
       for (int64_t i = 0; i < input.lengths[b]; ++i)

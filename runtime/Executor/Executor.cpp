@@ -159,7 +159,11 @@ Status Executor::prepareStep(const StepInputs &inputs,
   const std::vector<Worklist> &worklists = manifest().worklists;
   for (size_t i = 0; i < worklists.size(); ++i) {
     std::vector<int32_t> &list = lists_[static_cast<int>(i)];
-    list = makeQueryTiles(worklists[i], inputs.seqStart);
+    Expected<std::vector<int32_t>> tiles =
+        makeQueryTiles(worklists[i], inputs.seqStart);
+    if (!tiles)
+      return tiles.status();
+    list = std::move(*tiles);
     symbols_["W_" + worklists[i].name] = static_cast<int64_t>(list.size() / 2);
   }
   for (BufferClass cls :

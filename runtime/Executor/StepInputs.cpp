@@ -114,8 +114,15 @@ Expected<std::vector<float>> widenMask(const std::vector<float> &mask,
   return wide;
 }
 
-std::vector<int32_t> makeQueryTiles(const Worklist &list,
-                                    const std::vector<int32_t> &seqStart) {
+Expected<std::vector<int32_t>>
+makeQueryTiles(const Worklist &list, const std::vector<int32_t> &seqStart) {
+  // Flat rows are numbered with 32 bits.
+  if (seqStart.back() > INT32_MAX / list.rowsPerToken)
+    return Status::input(fmt::format(
+        "work list '{}': expected at most {} tokens in a step ({} rows each), "
+        "but got {}",
+        list.name, INT32_MAX / list.rowsPerToken, list.rowsPerToken,
+        seqStart.back()));
   std::vector<int32_t> tiles;
   for (size_t b = 0; b + 1 < seqStart.size(); ++b) {
     int64_t first = seqStart[b] * list.rowsPerToken;

@@ -44,8 +44,8 @@ Expected<std::vector<float>> widenMask(const std::vector<float> &mask,
                                        float filler);
 
 /// i32 [W, 2] = (sequence, first flat row); see Worklist.
-std::vector<int32_t> makeQueryTiles(const Worklist &list,
-                                    const std::vector<int32_t> &seqStart);
+Expected<std::vector<int32_t>>
+makeQueryTiles(const Worklist &list, const std::vector<int32_t> &seqStart);
 
 } // namespace k2rt
 

@@ -43,7 +43,8 @@ typedef struct k2rt_info {
   int64_t rope_pairs; /* columns of rope_cos and rope_sin */
 } k2rt_info;
 
-/* The new tokens of a step: those of all sequences, one after the other. */
+/* The new tokens of a step: those of all sequences, one after the other. Zero
+ * the struct first: members may be added. */
 typedef struct k2rt_step_input {
   const int64_t *lengths;   /* new tokens of every sequence; may be 0 */
   size_t num_sequences;     /* as in k2rt_open_cache */
@@ -52,6 +53,10 @@ typedef struct k2rt_step_input {
   const int32_t *positions; /* NULL: counted from the cached length */
   const float *rope_cos;    /* [tokens, rope_pairs]; NULL: from positions */
   const float *rope_sin;
+  /* [tokens, S], S being the largest cached + new length of a sequence: what is
+   * added to the score of a token (row) and a key of its sequence (column), in
+   * place of causality. NULL: causality. */
+  const float *mask;
 } k2rt_step_input;
 
 /* What the latest failed call of this thread had against it; never NULL. */

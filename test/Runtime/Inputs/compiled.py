@@ -3,6 +3,7 @@
 
     compiled.py make DIR CASE    input files for a golden case's model
     compiled.py same A B         logits and x_final agree within bf16's rounding
+    compiled.py damage CASE DIR KIND  the weights of micro_k2_fp8 with something changed
     compiled.py rows PADDED IDS  rows of a padded batch equal the tokens run alone, padding is zero
     compiled.py blind OUT OTHERS  all values finite; those of token 2 do not depend on other tokens
 """
@@ -46,6 +47,50 @@ def make(folder, case):
     save(folder / "blind.safetensors", {**ids, "mask": ("F32", [n, n], blind)})
     others = {"input_ids": ("I64", [1, n], [[t if i == 2 else t + 20 for i, t in enumerate(TOKENS)]])}
     save(folder / "others.safetensors", {**others, "mask": ("F32", [n, n], blind)})
+
+
+SCALE = "model.layers.1.mlp.experts.3.up_proj.weight_scale_inv"  # F32 [1, 2]
+
+
+def damage(case, folder, kind):
+    tensors = {}
+    for path in sorted(Path(case).glob("*.safetensors")):
+        if path.name.startswith("model"):
+            raw = path.read_bytes()
+            start = 8 + struct.unpack("<Q", raw[:8])[0]
+            for name, t in json.loads(raw[8:start]).items():
+                if name != "__metadata__":
+                    tensors[name] = [t["dtype"], t["shape"], raw[start + t["data_offsets"][0]:start + t["data_offsets"][1]]]
+    if kind in ("inf", "nan"):
+        tensors[SCALE][2] = tensors[SCALE][2][:4] + struct.pack("<f", float(kind))
+    elif kind == "renamed":
+        tensors[SCALE.removesuffix("_inv")] = tensors.pop(SCALE)
+    elif kind == "grid":
+        tensors[SCALE][1:] = [[2, 2], tensors[SCALE][2] * 2]
+    elif kind == "stray":
+        tensors["lm_head.weight_scale_inv"] = ["F32", [4, 2], bytes(32)]
+    elif kind in ("layer-3", "layer-4"):
+        tensors[f"model.layers.{kind[-1]}.eh_proj.weight"] = ["BF16", [1], b"12"]
+    elif kind == "cut" or kind == "bf16":
+        # Scales that are bf16 values: the widened ones must give the same answer.
+        for name, t in tensors.items():
+            if name.endswith("_scale_inv"):
+                t[2] = b"".join(t[2][i + 2:i + 4] if kind == "bf16" else b"\0\0" + t[2][i + 2:i + 4] for i in range(0, len(t[2]), 4))
+                t[0] = "BF16" if kind == "bf16" else "F32"
+    elif kind == "prefix":
+        tensors = {("language_model." + name): t for name, t in tensors.items()}
+        tensors["vision_tower.patch.weight"] = ["F32", [1], bytes(4)]
+    elif kind == "twice":
+        tensors["language_model.model.norm.weight"] = tensors["model.norm.weight"]
+    elif kind == "vocabulary":
+        tensors["lm_head.weight"][1:] = [[513, 256], tensors["lm_head.weight"][2] + bytes(512)]
+    header, data = {}, b""
+    for name, (dtype, shape, raw) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    Path(folder).mkdir(exist_ok=True)
+    (Path(folder) / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def same(a, b):
@@ -95,4 +140,4 @@ def blind(path, others):
 
 
 if __name__ == "__main__":
-    {"make": make, "same": same, "rows": rows, "blind": blind}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "damage": damage, "same": same, "rows": rows, "blind": blind}[sys.argv[1]](*sys.argv[2:])

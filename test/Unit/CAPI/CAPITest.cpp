@@ -1,9 +1,12 @@
 //===- CAPITest.cpp - C interface of the runtime --------------------------===//
 #include "k2rt/k2rt.h"
 
+#include "runtime/Checkpoint/SafetensorsFile.h"
 #include "runtime/Checkpoint/SafetensorsWriter.h"
 #include "test/Unit/Checkpoint/TestFiles.h"
 
+#include <cmath>
+#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +65,8 @@ TEST_F(CAPITest, OpensBindsStepsAndReads) {
 
   int64_t lengths[] = {1, 1};
   int32_t ids[] = {3, 4};
-  k2rt_step_input input = {lengths, 2, ids, nullptr, nullptr, nullptr, nullptr};
+  k2rt_step_input input = {lengths, 2,       ids,     nullptr,
+                           nullptr, nullptr, nullptr, nullptr};
   ASSERT_EQ(k2rt_step(model_, &input), K2RT_OK) << k2rt_last_error();
   // x = 1 + 0 * sum + 1 of the expert; a logit is six of them.
   std::vector<float> x(12), logits(20);
@@ -93,13 +97,43 @@ TEST_F(CAPITest, TheStackTakesX0) {
   int64_t length = 1;
   std::vector<uint16_t> x0(6, 0x4000);
   k2rt_step_input input = {&length, 1,       nullptr, x0.data(),
-                           nullptr, nullptr, nullptr};
+                           nullptr, nullptr, nullptr, nullptr};
   ASSERT_EQ(k2rt_step(model_, &input), K2RT_OK) << k2rt_last_error();
   std::vector<float> x(6);
   ASSERT_EQ(k2rt_read(model_, "x", x.data(), 6), K2RT_OK);
   EXPECT_THAT(x, testing::Each(3.0f));
   EXPECT_EQ(k2rt_read(model_, "logits", x.data(), 6), K2RT_INPUT);
   EXPECT_THAT(k2rt_last_error(), HasSubstr("expected the name x, but got"));
+}
+
+TEST_F(CAPITest, TakesAMask) {
+  // Layer 0 adds w * (x[0] + mask) of the keys that a token may see.
+  std::vector<float> ones(6, 1.0f);
+  auto text = *k2rt::readTextFile(dir_.path("model.safetensors"));
+  auto header = k2rt::SafetensorsFile::open(dir_.path("model.safetensors"));
+  const k2rt::TensorView *w = (*header)->find("model.layers.0.w");
+  ASSERT_NE(w, nullptr);
+  // The data of w begins as many bytes before the file's end as it does here.
+  const k2rt::TensorView &last = (*header)->tensors().back();
+  size_t behind = static_cast<size_t>(last.bytes.data() + last.bytes.size() -
+                                      w->bytes.data());
+  std::memcpy(text.data() + text.size() - behind, ones.data(), 24);
+  dir_.write("model.safetensors", text);
+  start("stack", {3});
+  std::vector<uint16_t> x0(12, 0x3f80);
+  k2rt_step_input input = {};
+  int64_t length = 2;
+  float mask[] = {-HUGE_VALF, 3, -HUGE_VALF, -HUGE_VALF};
+  input.lengths = &length;
+  input.num_sequences = 1;
+  input.x0 = x0.data();
+  input.mask = mask;
+  ASSERT_EQ(k2rt_step(model_, &input), K2RT_OK) << k2rt_last_error();
+  // Token 0: 1 + (1 + 3) and the expert's 1; token 1 sees nothing.
+  std::vector<float> x(12);
+  ASSERT_EQ(k2rt_read(model_, "x", x.data(), 12), K2RT_OK);
+  EXPECT_THAT(std::span(x).first(6), testing::Each(6.0f));
+  EXPECT_THAT(std::span(x).last(6), testing::Each(2.0f));
 }
 
 TEST_F(CAPITest, RefusesWhatIsOutOfOrder) {
@@ -112,7 +146,8 @@ TEST_F(CAPITest, RefusesWhatIsOutOfOrder) {
   ASSERT_EQ(k2rt_open(kArtifact, "sim", "model", &model_), K2RT_OK);
   int64_t length = 1;
   int32_t id = 10;
-  k2rt_step_input input = {&length, 1, &id, nullptr, nullptr, nullptr, nullptr};
+  k2rt_step_input input = {&length, 1,       &id,     nullptr,
+                           nullptr, nullptr, nullptr, nullptr};
   EXPECT_EQ(k2rt_step(model_, &input), K2RT_INPUT);
   EXPECT_THAT(k2rt_last_error(),
               HasSubstr("expected weights and a cache before a step"));

@@ -138,8 +138,13 @@ TEST(QueryTiles, StayWithinASequence) {
   list.rows = 64;
   list.rowsPerToken = 24;
   // 3 tokens are 72 rows: two tiles; none: none; 2 tokens: one.
-  EXPECT_THAT(makeQueryTiles(list, {0, 3, 3, 5}),
+  EXPECT_THAT(*makeQueryTiles(list, {0, 3, 3, 5}),
               ElementsAre(0, 0, 0, 64, 2, 72));
-  EXPECT_THAT(makeQueryTiles(list, {0, 0}), IsEmpty());
+  EXPECT_THAT(*makeQueryTiles(list, {0, 0}), IsEmpty());
+  list.name = "tiles";
+  EXPECT_THAT(
+      makeQueryTiles(list, {0, 89478486}).status().message(),
+      HasSubstr("work list 'tiles': expected at most 89478485 tokens in a step "
+                "(24 rows each), but got 89478486"));
 }
 } // namespace
