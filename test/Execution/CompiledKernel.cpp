@@ -16,8 +16,9 @@ static constexpr const char *kPipeline =
     "tile-allocate-shared,tile-insert-fences,tile-verify-scheduled),"
     "convert-tile-to-nvvm)";
 
-llvm::Expected<test::CompiledKernel>
-test::compileKernel(tile::KernelOp kernel, ptxsim::Device &device) {
+llvm::Expected<test::CompiledKernel> test::compileKernel(tile::KernelOp kernel,
+                                                         ptxsim::Device &device,
+                                                         const Edits &edits) {
   MLIRContext *context = kernel.getContext();
   std::string messages;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
@@ -31,7 +32,10 @@ test::compileKernel(tile::KernelOp kernel, ptxsim::Device &device) {
   };
 
   OwningOpRef<ModuleOp> module(ModuleOp::create(kernel.getLoc()));
-  module->getBody()->push_back(kernel->clone());
+  auto copy = cast<tile::KernelOp>(kernel->clone());
+  module->getBody()->push_back(copy);
+  if (edits.tile)
+    edits.tile(copy);
   PassManager passes(context);
   if (failed(parsePassPipeline(StringRef(kPipeline).drop_front(15).drop_back(),
                                passes)))
@@ -51,7 +55,10 @@ test::compileKernel(tile::KernelOp kernel, ptxsim::Device &device) {
   if (failed(ptx))
     return fail("no PTX");
   compiled.ptx = *ptx;
-  auto loaded = device.loadModule(*ptx, kernel.getSymName().str() + ".ptx");
+  if (edits.ptx)
+    edits.ptx(compiled.ptx);
+  auto loaded =
+      device.loadModule(compiled.ptx, kernel.getSymName().str() + ".ptx");
   if (!loaded)
     return fail("simulator: " + loaded.message());
   compiled.module = *loaded;

@@ -5,6 +5,7 @@
 #include "DeviceBytes.h"
 
 #include "k2c/Conversion/K2ToTile/KernelInputs.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -84,7 +85,7 @@ llvm::Expected<CompiledKernel *> KernelRunner::compiled(StringRef name) {
   auto tile = module.lookupSymbol<tile::KernelOp>(name);
   if (!tile)
     return llvm::createStringError(name.str() + ": no tile.kernel");
-  auto kernel = compileKernel(tile, device);
+  auto kernel = compileKernel(tile, device, edits);
   if (!kernel)
     return kernel.takeError();
   return &kernels.emplace(name.str(), *kernel).first->second;
@@ -126,6 +127,8 @@ KernelRunner::queryTiles(int64_t rows, int64_t perToken) const {
     for (int64_t row = current->batch.seqStart[b] * perToken;
          row < current->batch.seqStart[b + 1] * perToken; row += rows)
       tiles.push_back({b, row});
+  // Tiles come in any order: what one writes past its end stays to be seen.
+  std::reverse(tiles.begin(), tiles.end());
   return tiles;
 }
 
@@ -215,8 +218,13 @@ std::vector<uint8_t> KernelRunner::arrayContents(k2::KernelOp kernel,
     return integers(routing.tokenOfRow);
   if (name == "row_of")
     return integers(routing.rowOf.data);
-  if (name == "expert_work")
-    return integers(workItems(routing));
+  if (name == "expert_work") {
+    // As with query tiles, the order must not matter.
+    std::vector<int64_t> items = workItems(routing), reversed;
+    for (size_t i = items.size(); i; i -= 3)
+      reversed.insert(reversed.end(), &items[i - 3], &items[i - 3] + 3);
+    return integers(reversed);
+  }
   if (name == "work_count")
     return integers({static_cast<int64_t>(workItems(routing).size()) / 3});
   llvm::report_fatal_error("array " + Twine(name) + " is unknown");
@@ -235,8 +243,8 @@ std::vector<uint8_t> KernelRunner::contents(k2::KernelOp kernel,
     int64_t stride = plan::paddedRowStride(columns, type.getElementType());
     const RefValue &value = valueOf(input);
     if (auto *ids = std::get_if<Integers>(&value))
-      return encodeRows(ids->data, columns, stride, type.getElementType(),
-                        0xff);
+      // What looks like an expert must not be counted as one.
+      return encodeRows(ids->data, columns, stride, type.getElementType(), 0);
     return encodeRows(std::get<Tensor>(value).data, columns, stride,
                       type.getElementType(), 0xff);
   }

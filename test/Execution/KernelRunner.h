@@ -49,6 +49,9 @@ public:
   /// Frees what the launched kernel wrote; compare does so too.
   void release();
 
+  /// Of every kernel that is compiled from now on.
+  Edits edits;
+
 private:
   /// Memory of one argument.
   struct Array {

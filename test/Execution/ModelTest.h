@@ -59,11 +59,14 @@ protected:
   /// Only kernels with this in their name run.
   std::string only;
   int compared = 0;
+  /// Where errors of kernels go in place of failing the test.
+  std::vector<std::string> *errors = nullptr;
   /// With `keep`: what each layer's kernels gave, by "<layer>.<kernel>".
   bool keep = false;
   std::map<std::string, std::vector<double>> kept;
 
 private:
+  void report(llvm::Error error);
   mlir::OwningOpRef<mlir::ModuleOp> import(llvm::json::Object config);
 };
 

@@ -199,6 +199,9 @@ TEST_F(Numbers, ExtremeLogits) {
   route({-200, 200, 90, -90});
   EXPECT_THAT(ids, ElementsAre(1, 2));
   EXPECT_THAT(chosen, Each(DoubleNear(2.827 / 2, kF32)));
+  // Scores of 0: over 0 + 1e-20, not over 0.
+  route({-200, -200, -200, -200});
+  EXPECT_THAT(chosen, Each(0));
   compile(with({{"n_routed_experts", 4},
                 {"num_experts_per_tok", 2},
                 {"scoring_func", "softmax"},

@@ -127,6 +127,8 @@ reference::Batch<Real> test::makeBatch(ArrayRef<SequenceLength> lengths,
   std::vector<int64_t> free(pages);
   std::iota(free.begin(), free.end(), 0);
   std::shuffle(free.begin(), free.end(), random);
+  // The first sequence begins at slot 0.
+  std::iter_swap(std::find(free.begin(), free.end(), 0), std::prev(free.end()));
   batch.blockTable = Integers({static_cast<int64_t>(lengths.size()), widest});
   std::fill(batch.blockTable.data.begin(), batch.blockTable.data.end(),
             free.front());

@@ -177,3 +177,12 @@ plan.program @complete_c13 attributes {model = {}, options = {}, target = "sm_90
     plan.make_worklist @x
   }
 }
+
+// -----
+
+plan.program @foreign attributes {model = {}, options = {}, target = "sm_90a"} {
+  plan.entry @model {
+    // expected-error @+1 {{expected a command of plan}}
+    %0 = arith.constant 1 : i32
+  }
+}
