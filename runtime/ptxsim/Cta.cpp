@@ -335,6 +335,9 @@ std::string Cta::describeWait(const Warp &w, const Split &split) const {
                   w.function->infos[split.waitingAt()].line);
   if (split.barrier == waitsForCluster)
     return text + " (barrier.cluster)";
+  if (split.barrier == waitsForWarpgroup)
+    return text + " (the other warps of the warpgroup have not issued the "
+                  "wgmma yet)";
   if (split.barrier == waitsForMbarrier) {
     for (const Mbarrier &b : mbarriers)
       if (b.offset == split.object)

@@ -253,6 +253,12 @@ void Warp::waitForMbarrier(const Op &op, uint32_t mask, uint32_t offset) {
   stop = true;
 }
 
+void Warp::waitForWarpgroup(const Op &op, uint32_t mask) {
+  splits.push_back({indexOf(op), mask, 0, waitsForWarpgroup, false});
+  active &= ~mask;
+  stop = true;
+}
+
 void Warp::jump(uint32_t mask, uint32_t target) {
   if (mask == active) {
     nextPc = target;

@@ -38,7 +38,12 @@ struct Fault {
 };
 
 /// What a split may wait for besides the CTA's barriers 0 to 15.
-enum : int { waitsForCluster = 16, waitsForMbarrier = 17 };
+/// An op that waits for one of the last two runs again.
+enum : int {
+  waitsForCluster = 16,
+  waitsForMbarrier = 17,
+  waitsForWarpgroup = 18,
+};
 
 /// Lanes of a warp that are at the same place.
 struct Split {
@@ -51,7 +56,7 @@ struct Split {
   uint32_t object = 0;     ///< the mbarrier it waits for
   /// The op at which it waits: a barrier's has been executed, others run again.
   uint32_t waitingAt() const {
-    return barrier >= 0 && barrier != waitsForMbarrier ? pc - 1 : pc;
+    return barrier >= 0 && barrier < waitsForMbarrier ? pc - 1 : pc;
   }
   bool runnable() const { return !waitingFor && barrier < 0; }
 };
@@ -108,6 +113,8 @@ public:
   /// Lanes of mask stop here until a phase of an mbarrier of the CTA completes;
   /// then the op runs again.
   void waitForMbarrier(const Op &op, uint32_t mask, uint32_t offset);
+  /// The same until another warp of the warpgroup issues a wgmma.
+  void waitForWarpgroup(const Op &op, uint32_t mask);
   /// Those that wait for this go on.
   void wake(int barrier) {
     for (Split &split : splits)

@@ -7,6 +7,7 @@
 
 namespace ptxsim {
 
+class Cta;
 class Warp;
 struct Op;
 
@@ -48,11 +49,19 @@ struct WgmmaGroup {
     WideB b;
   };
   std::array<Entry, 32> entries;
+  /// Numbers below this have been waited for by a warp. As the four compute
+  /// together, the others' operands have been read too.
+  uint64_t completed = 0;
   void clear() {
+    completed = 0;
     for (Entry &e : entries)
       e.number = ~0ull, e.hasB = false;
   }
 };
+
+/// The wgmma of the CTA under way that may still read one of these bytes of
+/// shared memory: its line; 0 if there is none.
+uint32_t wgmmaReading(Cta &cta, uint32_t address, uint32_t bytes);
 
 } // namespace ptxsim
 

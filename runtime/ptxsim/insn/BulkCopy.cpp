@@ -59,6 +59,13 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
               fmt::format("there is no mbarrier at address {:#x} of shared "
                           "memory of CTA {} of the cluster",
                           part.barrier, cta.rank));
+    if (!cta.wgmmaGroups.empty())
+      if (const uint32_t line = wgmmaReading(cta, part.offset, part.bytes))
+        w.fault(op, lane,
+                fmt::format("the copy overwrites shared memory that the wgmma "
+                            "of line {} may still read: expected a "
+                            "wgmma.wait_group before",
+                            line));
     cluster.start(std::move(part));
   };
   if (!o.multicastRow) {

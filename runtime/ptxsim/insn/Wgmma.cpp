@@ -223,6 +223,9 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
   if (!w.cta->launch.options.lazyAsync)
     compute(w, p);
   state.pending.push_back(p);
+  Warp *group = &w.cta->warps[w.index / 4 * 4];
+  for (unsigned i = 0; i < 4; ++i)
+    group[i].wake(waitsForWarpgroup);
 }
 
 void fence(Warp &w, const Op &op, uint32_t mask) {
@@ -237,10 +240,34 @@ void commit(Warp &w, const Op &op, uint32_t mask) {
   ++w.wgmma.closed;
 }
 
-/// op.count: groups that may stay open.
+/// op.count: groups that may stay open. The four warps compute together, so
+/// this also waits for the others to issue what is waited for.
 void wait(Warp &w, const Op &op, uint32_t mask) {
   requireWarpgroup(w, op, mask);
   WgmmaState &state = w.wgmma;
+  size_t due = 0;
+  while (due < state.pending.size() &&
+         state.closed - state.pending[due].group > op.count)
+    ++due;
+  if (!due)
+    return;
+  const uint64_t end = state.pending[due - 1].number + 1;
+  Warp *group = &w.cta->warps[w.index / 4 * 4];
+  for (unsigned i = 0; i < 4; ++i)
+    if (group[i].wgmma.issued < end) {
+      if (!group[i].live)
+        w.fault(op, 0,
+                fmt::format("the warpgroup must execute wgmma together, but "
+                            "warp {} has exited after {} of {}",
+                            group[i].index, group[i].wgmma.issued, end));
+      return w.waitForWarpgroup(op, mask);
+    }
+  WgmmaGroup &shared = w.cta->wgmmaGroups[w.index / 4];
+  shared.completed = std::max(shared.completed, end);
+  for (unsigned i = 0; i < 4; ++i)
+    for (WgmmaPending &p : group[i].wgmma.pending)
+      if (p.number < end && !p.isDone)
+        compute(group[i], p);
   auto mark = [&](const WgmmaPending &p, bool inFlight) {
     const unsigned n = p.op->count + (formOf(*p.op).registersA ? 4u : 0u);
     for (unsigned i = 0; i < n; ++i) {
@@ -249,14 +276,8 @@ void wait(Warp &w, const Op &op, uint32_t mask) {
                              : row & ~WgmmaState::InFlight);
     }
   };
-  size_t due = 0;
-  while (due < state.pending.size() &&
-         state.closed - state.pending[due].group > op.count) {
-    WgmmaPending &p = state.pending[due++];
-    if (!p.isDone)
-      compute(w, p);
-    mark(p, false);
-  }
+  for (size_t i = 0; i < due; ++i)
+    mark(state.pending[i], false);
   state.pending.erase(state.pending.begin(), state.pending.begin() + long(due));
   for (const WgmmaPending &p : state.pending)
     mark(p, true);
@@ -409,6 +430,33 @@ void Warp::watchRegisters(const Op &op, uint32_t) {
   }
 }
 
+uint32_t ptxsim::wgmmaReading(Cta &cta, uint32_t address, uint32_t bytes) {
+  for (Warp &w : cta.warps)
+    for (const WgmmaPending &p : w.wgmma.pending) {
+      if (p.number < cta.wgmmaGroups[w.index / 4].completed)
+        continue;
+      const Form &f = formOf(*p.op);
+      auto reads = [&](uint64_t bits, bool transposed, uint32_t first,
+                       uint32_t rows) {
+        const Descriptor d(w, *p.op, bits);
+        const uint32_t units = transposed ? rows / 8 : rows,
+                       depth = transposed ? 16 : 2;
+        for (uint32_t u = 0; u < units; ++u)
+          for (uint32_t k = 0; k < depth; ++k) {
+            const uint32_t at = transposed ? d.columnUnit(first / 8 + u, k)
+                                           : d.rowUnit(first + u, k);
+            if (at < address + bytes && address < at + 16)
+              return true;
+          }
+        return false;
+      };
+      if ((!f.registersA && reads(p.a, f.transA, w.index % 4 * 16, 16)) ||
+          reads(p.b, f.transB, 0, f.n))
+        return lineOf(w, *p.op);
+    }
+  return 0;
+}
+
 bool ptxsim::decodeWgmma(Decoder &d) {
   const int kind =
       d.takeOneOf({"mma_async", "fence", "commit_group", "wait_group"});
@@ -428,6 +476,8 @@ bool ptxsim::decodeWgmma(Decoder &d) {
   const int64_t open = d.integer(d[0]);
   if (open < 0 || open > 7)
     d.error("expected a number of groups from 0 to 7");
-  d.emit(wait).count = uint16_t(open);
+  Op &op = d.emit(wait);
+  op.count = uint16_t(open);
+  op.flags = Control;
   return true;
 }

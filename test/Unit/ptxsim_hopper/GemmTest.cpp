@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <random>
 #include <sstream>
 
@@ -55,6 +56,29 @@ std::string edit(std::string text, const std::string &from,
   return text;
 }
 
+struct Reference {
+  std::vector<double> sums, magnitudes;
+};
+/// Computed once for each size: the input depends on nothing else.
+const Reference &referenceOf(int M, int N, int K,
+                             const std::vector<uint16_t> &a,
+                             const std::vector<uint16_t> &b) {
+  static std::map<std::array<int, 3>, Reference> known;
+  auto [it, isNew] = known.try_emplace({M, N, K});
+  Reference &r = it->second;
+  if (isNew)
+    for (int i = 0; i < M; ++i)
+      for (int j = 0; j < N; ++j) {
+        double sum = 0, magnitude = 0;
+        for (int k = 0; k < K; ++k) {
+          double p = value(a[size_t(i) * K + k]) * value(b[size_t(j) * K + k]);
+          sum += p, magnitude += std::fabs(p);
+        }
+        r.sums.push_back(sum), r.magnitudes.push_back(magnitude);
+      }
+  return r;
+}
+
 /// The launch's error, or empty; then `out` is compared.
 std::string run(const std::string &ptx, int M, int N, int K,
                 DeviceOptions options) {
@@ -79,22 +103,17 @@ std::string run(const std::string &ptx, int M, int N, int K,
                     3 * 32768 + 2048, params, &counters);
   if (!status)
     return status.message();
-  EXPECT_EQ(counters.tensorFlops,
-            uint64_t(grid.x) * grid.y * 2 * 128 * 128 * uint64_t(K));
+  if (counters.tensorFlops !=
+      uint64_t(grid.x) * grid.y * 2 * 128 * 128 * uint64_t(K))
+    return "wrong number of tensor operations";
   std::vector<float> c(size_t(M) * N);
   EXPECT_TRUE(device.copyToHost(c.data(), out, c.size() * 4).ok());
-  for (int i = 0; i < M; ++i)
-    for (int j = 0; j < N; ++j) {
-      double sum = 0, magnitude = 0;
-      for (int k = 0; k < K; ++k) {
-        double p = value(a[size_t(i) * K + k]) * value(b[size_t(j) * K + k]);
-        sum += p, magnitude += std::fabs(p);
-      }
-      // A rounding of 2^-24 of the partial sum for each product.
-      const double error = std::fabs(c[size_t(i) * N + j] - sum);
-      if (!(error <= magnitude * K * 0x1p-24))
-        return "wrong result";
-    }
+  const Reference &reference = referenceOf(M, N, K, a, b);
+  for (size_t i = 0; i < c.size(); ++i)
+    // A rounding of 2^-24 of the partial sum for each product.
+    if (!(std::fabs(c[i] - reference.sums[i]) <=
+          reference.magnitudes[i] * K * 0x1p-24))
+      return "wrong result";
   return "";
 }
 
@@ -126,6 +145,56 @@ TEST(HopperGemm, FaultsPutIntoItAreFound) {
   EXPECT_THAT(
       run(edit(ptx, "wgmma.fence.sync.aligned;", ""), 128, 128, 128, lazy),
       testing::HasSubstr("wgmma.fence"));
+}
+
+/// The first error under all schedules and both kinds of copies.
+std::string runAll(const std::string &ptx, int K) {
+  for (Schedule schedule :
+       {Schedule::RoundRobin, Schedule::Reverse, Schedule::Random})
+    for (bool lazy : {false, true}) {
+      DeviceOptions options;
+      options.threads = 1, options.instructionLimit = 3'000'000;
+      options.schedule = schedule, options.lazyAsync = lazy;
+      if (std::string error = run(ptx, 128, 128, K, options); !error.empty())
+        return error;
+    }
+  return "";
+}
+
+TEST(HopperGemm, WaitOfOneWarpCoversItsWarpgroup) {
+  // Without the barrier, one thread gives the stage back after its own wait:
+  // the warps of a warpgroup compute together.
+  EXPECT_EQ(
+      runAll(edit(readFile("gemm_sm90.ptx"), "bar.sync %r7, 128;", ""), 640),
+      "");
+}
+
+TEST(HopperGemm, EveryDroppedInstructionIsFound) {
+  const std::string ptx = readFile("gemm_sm90.ptx");
+  int dropped = 0;
+  bool isFenced = false;
+  for (size_t at = 0, end; at < ptx.size(); at = end + 1) {
+    end = ptx.find('\n', at);
+    const std::string line = ptx.substr(at, end - at);
+    auto has = [&](const char *text) {
+      return line.find(text) != std::string::npos;
+    };
+    if (!has("mbarrier.") && !has("wgmma.") && !has("bar") && !has("cp.async"))
+      continue;
+    if (has("//") || has(".reg"))
+      continue;
+    // Without effect: fences between wgmma of one shape on the same registers,
+    // all but the first; the barrier of the test above; the arrival in the loop
+    // for the last steps, which nobody waits for.
+    if ((has("wgmma.fence") && std::exchange(isFenced, true)) ||
+        has("bar.sync %r7") ||
+        (has("mbarrier.arrive.shared") && ptx.find(line, end) == ptx.npos))
+      continue;
+    ++dropped;
+    EXPECT_NE(runAll(ptx.substr(0, at) + ptx.substr(end), 640), "")
+        << "without line: " << line;
+  }
+  EXPECT_GT(dropped, 50);
 }
 
 } // namespace
