@@ -8,6 +8,7 @@
 #include "lib/Transforms/Tile/WarpGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
 
 namespace k2c {
 #define GEN_PASS_DEF_TILEINFERLAYOUTSPASS
@@ -260,11 +261,22 @@ private:
     }
   }
 
+  /// Where two layouts meet, threads exchange values.
+  void explain(Operation *op, RankedTensorType type) {
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("ConvertLayout")
+                                     .category("tile-infer-layouts")
+                                     .function(kernel.getSymName()))
+        << remark::reason("{0} and what it meets distribute {1} elements "
+                          "differently: tile.convert_layout",
+                          op->getName().getStringRef(), type.getNumElements());
+  }
+
   /// The operand in `layout`, converted if it is elsewhere.
   void require(OpOperand &operand, const LinearLayout &layout) {
     RankedTensorType type = typed(tileType(operand.get()), layout);
     if (type == operand.get().getType())
       return;
+    explain(operand.getOwner(), type);
     OpBuilder b(operand.getOwner());
     operand.set(ConvertLayoutOp::create(b, operand.getOwner()->getLoc(), type,
                                         operand.get()));
@@ -276,6 +288,7 @@ private:
     if (born == wanted)
       return;
     result.setType(born);
+    explain(result.getDefiningOp(), wanted);
     OpBuilder b(kernel.getContext());
     b.setInsertionPointAfterValue(result);
     auto moved = ConvertLayoutOp::create(b, result.getLoc(), wanted, result);

@@ -192,12 +192,20 @@ SmallVector<StagedLoad> k2c::tile::findStagedLoads(KernelOp kernel) {
           "copied in pieces of {0} bytes: its rows are not known to be aligned "
           "to 16",
           load.vectorBytes);
-    if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-        loop && !storesGlobal(loop))
-      if (auto slice = indexSlice(op, loop)) {
+    if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp())) {
+      std::optional<llvm::SetVector<Operation *>> slice;
+      if (storesGlobal(loop))
+        missed(op, kernel) << remark::reason(
+            "waited for where it is read: the loop stores to global memory");
+      else if (slice = indexSlice(op, loop); !slice)
+        missed(op, kernel) << remark::reason(
+            "waited for where it is read: its place is not known an iteration "
+            "ahead");
+      if (slice) {
         load.loop = loop;
         load.slice = *slice;
       }
+    }
     staged.push_back(load);
   });
   return staged;

@@ -1,4 +1,5 @@
 // RUN: k2-opt %s --pass-pipeline="builtin.module(tile.kernel(tile-infer-layouts,canonicalize,cse))" --split-input-file | FileCheck %s
+// RUN: k2-opt %s --pass-pipeline="builtin.module(tile.kernel(tile-infer-layouts))" --split-input-file --remarks-filter=tile-infer-layouts --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // Layouts follow from the accumulators of dots, then from memory accesses; conversions stand only where two meet.
 
 // One 16x8x16 instruction on one warp: the fragments of the ISA.
@@ -119,6 +120,7 @@ tile.kernel @loop(%x: memref<64x64xbf16>, %s: memref<64x1xf32>, %y: memref<64x64
 // -----
 
 // The fused row of 2112 is cut without moving anything; a box that cuts lanes needs its input elsewhere.
+// REMARK: remark: [Missed] ConvertLayout {{.*}}Function=slices | {{.*}}tile.convert_layout
 // CHECK-LABEL: tile.kernel @slices
 // CHECK: %[[ROW:.*]] = tile.load
 // CHECK: tile.slice %[[ROW]] [0, 1536] : {{.*}} -> tensor<4x512xbf16

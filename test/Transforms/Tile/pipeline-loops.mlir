@@ -1,4 +1,5 @@
 // RUN: k2-opt %s --pass-pipeline="builtin.module(tile.kernel(tile-pipeline-loops,canonicalize,cse))" --split-input-file | FileCheck %s
+// RUN: k2-opt %s --pass-pipeline="builtin.module(tile.kernel(tile-pipeline-loops))" --split-input-file --remarks-filter=tile-pipeline-loops --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // Operands of dots go through shared buffers, two iterations ahead; every copy is guarded, committed and waited for.
 
 // CHECK-LABEL: tile.kernel @gemm
@@ -118,6 +119,9 @@ tile.kernel @expert(%x: memref<?x128xbf16>, %ids: memref<64xi32>, %w: memref<64x
 // -----
 
 // A loop that stores, or whose indices are carried, waits for its copies where the loads stand.
+// REMARK-DAG: remark: [Passed] Stages {{.*}}Function=gemm | {{.*}}3 stages of 16384 bytes in 1 loops
+// REMARK-DAG: remark: [Missed] StagedLoad {{.*}}Function=in_place | {{.*}}the loop stores to global memory
+// REMARK-DAG: remark: [Missed] StagedLoad {{.*}}Function=in_place | {{.*}}its place is not known an iteration ahead
 // CHECK-LABEL: tile.kernel @in_place
 tile.kernel @in_place(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>, %n: i32) attributes {num_warps = 4} {
   // CHECK: tile.alloc_shared : <1x64x64xbf16
