@@ -1,4 +1,5 @@
-// The upstream headers that the compiler's files share; nothing of k2c belongs here (touching one k2c header must not rebuild the world).
+// The upstream headers that the compiler's files share; nothing of k2c belongs
+// here (touching one k2c header must not rebuild the world).
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -19,8 +19,8 @@ constexpr uint64_t windowMask = 0xffull << 56;
 /// null pointer to shared memory faults.
 constexpr uint32_t sharedBegin = 1024;
 
-/// Addresses of the cluster's shared window: above these bits stands the rank of
-/// the CTA plus one, or zero for the own CTA.
+/// Addresses of the cluster's shared window: above these bits stands the rank
+/// of the CTA plus one, or zero for the own CTA.
 constexpr unsigned clusterShift = 24;
 
 struct Allocation {

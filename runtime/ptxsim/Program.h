@@ -101,13 +101,13 @@ struct Function {
   std::vector<ConstantRow> constants;
   std::vector<SpecialRow> specials;
   std::vector<RegisterRange> registers;
-  uint32_t localBytes = 0; ///< of one thread
+  uint32_t localBytes = 0;     ///< of one thread
   bool usesAsyncProxy = false; ///< has bulk copies or wgmma
   bool usesWgmma = false;
   /// Rows of the registers that op i names (wgmma's own excepted):
   /// operandRows[operandStart[i] .. operandStart[i + 1]).
   std::vector<uint32_t> operandRows, operandStart;
-  uint32_t sharedEnd = 0;  ///< end of static shared memory in the window
+  uint32_t sharedEnd = 0; ///< end of static shared memory in the window
   uint32_t dynamicSharedAlign = 0;
   uint32_t dynamicSharedBase =
       0; ///< where dynamic shared memory starts in the window
