@@ -168,7 +168,7 @@ TEST_F(Mutants, DISABLED_EveryMistake) {
         ++all;
         if (message.empty()) {
           ++survived;
-          llvm::outs() << "survived: " << *made << "\n";
+          llvm::errs() << "survived: " << *made << "\n";
         }
       }
       for (const char *instruction :
@@ -185,14 +185,14 @@ TEST_F(Mutants, DISABLED_EveryMistake) {
           all += dropped;
           if (dropped && message.empty()) {
             ++survived;
-            llvm::outs() << "survived: " << name << " without " << instruction
+            llvm::errs() << "survived: " << name << " without " << instruction
                          << " " << index << "\n";
           }
         }
       }
     }
   }
-  llvm::outs() << all << " mistakes, " << survived << " survived\n";
+  llvm::errs() << all << " mistakes, " << survived << " survived\n";
 }
 
 } // namespace
