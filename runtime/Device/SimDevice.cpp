@@ -9,6 +9,7 @@
 #include "runtime/ptxsim/ptxsim.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -43,6 +44,7 @@ struct Sim {
   SimStream defaultStream;
   std::vector<std::unique_ptr<SimFunction>> functions;
 
+  explicit Sim(ptxsim::DeviceOptions options) : device(std::move(options)) {}
   static Sim &of(void *self) { return *static_cast<Sim *>(self); }
 
   int fail(std::string text) {
@@ -251,8 +253,12 @@ void destroy(void *self) { delete static_cast<Sim *>(self); }
 } // namespace
 
 Expected<DriverTable> makeSimDriver() {
+  ptxsim::DeviceOptions options;
+  if (const char *text = std::getenv("K2RT_SIM"))
+    if (ptxsim::Status status = ptxsim::readOptions(text, options); !status)
+      return Status::input("K2RT_SIM: " + status.message());
   DriverTable table{};
-  table.self = new Sim;
+  table.self = new Sim(std::move(options));
   table.destroy = destroy;
   table.deviceName = deviceName;
   table.errorString = errorString;

@@ -127,6 +127,11 @@ std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
   Cta &cta = ownerOf(w, op, lane, address, anyCta);
   checkBounds(w, op, lane, cta, address, bytes);
   const uint32_t offset = uint32_t(address) - sharedBegin;
+  if (cta.races && &cta == w.cta && kind == Access::Atomic) {
+    cta.races->atomic(w, op, lane, offset, bytes);
+    if (cta.launch.function->raceFacts.fences)
+      cta.races->synchronize(w, sharedWindow + address, op.target);
+  }
   const bool writes = kind == Access::Write || kind == Access::AsyncWrite;
   if (kind != Access::Read) {
     for (const Cta::Reading &r : cta.reading)
@@ -222,6 +227,9 @@ std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
       w.lastAllocation = a;
     }
   }
+  if (kind == Access::Atomic && w.cta->races &&
+      launch.function->raceFacts.fences)
+    w.cta->races->synchronize(w, address, op.target);
   return reinterpret_cast<std::byte *>(address);
 }
 

@@ -34,6 +34,12 @@ void checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
                     uint32_t address, uint32_t bytes);
 /// Delivers a cp.async that was held back.
 void deliverCopy(Warp &w, const AsyncCopies::Copy &copy);
+/// Of the index of relaxed, acquire, release, acq_rel; negative: none of them.
+inline uint32_t atomicOrder(int index) {
+  return Order::Strong |
+         (index == 1 || index == 3 ? uint32_t(Order::Acquire) : 0) |
+         (index >= 2 ? uint32_t(Order::Release) : 0);
+}
 
 } // namespace ptxsim
 

@@ -19,7 +19,15 @@ public:
     uint8_t lane = 0, bytes = 0;
     uint8_t size = 0; ///< bytes that are read; the rest is zero
     uint32_t group = 0;
+    uint32_t pc = 0;
   };
+  /// A copy of these lanes that is under way, or null.
+  const Copy *find(uint32_t mask) const {
+    for (const Copy &copy : pending)
+      if (mask >> copy.lane & 1)
+        return &copy;
+    return nullptr;
+  }
 
   /// Keeps a copy until its group is waited for.
   void defer(Copy copy) {

@@ -10,6 +10,8 @@ using namespace ptxsim;
 
 namespace {
 constexpr uint64_t quantum = 4096;
+/// Not without end: the warp may spin on what another one will do.
+constexpr uint64_t greedyQuantum = 1 << 24;
 constexpr size_t alignment = 64;
 
 template <class T> void fillRow(std::byte *row, uint64_t value) {
@@ -80,6 +82,10 @@ Cta::Cta(Launch &launch, Cluster &cluster, unsigned rank)
     b.lanes.resize(n);
   if (f.usesWgmma)
     wgmmaGroups.resize((n + 3) / 4);
+  const Checks &checks = launch.options.checks;
+  if (sharedBytes && threads > 1 && !f.raceFacts.otherOrder &&
+      (checks.sharedRaces || checks.asyncHazards))
+    races = std::make_unique<Races>(*this, n, sharedBytes);
 }
 
 Cta::~Cta() { launch.storage->give(std::move(storage)); }
@@ -143,6 +149,8 @@ void Cta::start(Dim3 at) {
     w.clusterArrived = w.clusterCounted = w.expired = 0;
     w.spins = w.favour = 0;
   }
+  if (races)
+    races->restart();
   for (Barrier &b : barriers)
     if (b.used) {
       b.used = false;
@@ -194,7 +202,8 @@ void Cta::runWarps(bool &alive, bool &progress) {
     if (schedule == Schedule::Random)
       runWarp(*w, random() % (1ull << random() % 12) + 1, true);
     else
-      runWarp(*w, quantum, false);
+      runWarp(*w, schedule == Schedule::Greedy ? greedyQuantum : quantum,
+              false);
   }
 }
 
@@ -278,6 +287,8 @@ void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
   b.all &= (ones & mask) == mask;
   b.any |= (ones & mask) != 0;
   b.lanes[warp.index] |= mask;
+  if (races)
+    races->arrive(warp, id);
   if (blocks) {
     b.waiters.push_back({warp.index, mask, destination});
     warp.waitAtBarrier(op, mask, int(id));
@@ -307,6 +318,17 @@ void Cta::checkRelease(unsigned id) {
 
 void Cta::release(unsigned id) {
   Barrier &b = barriers[id];
+  if (races) {
+    uint32_t waiters = 0, blocked = 0, exited = 0;
+    for (const Barrier::Waiter &waiter : b.waiters) {
+      const uint32_t bit = 1u << waiter.warp;
+      waiters |= bit;
+      blocked |= waiter.mask == warps[waiter.warp].live ? bit : 0;
+    }
+    for (const Warp &w : warps)
+      exited |= uint32_t(!w.live) << w.index;
+    races->release(id, waiters, blocked, exited);
+  }
   for (const Barrier::Waiter &waiter : b.waiters) {
     Warp &w = warps[waiter.warp];
     if (b.reduce == Barrier::Reduce::Popc) {

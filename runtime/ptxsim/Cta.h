@@ -4,6 +4,7 @@
 #include "runtime/ptxsim/Mbarrier.h"
 #include "runtime/ptxsim/Memory.h"
 #include "runtime/ptxsim/Program.h"
+#include "runtime/ptxsim/Races.h"
 #include "runtime/ptxsim/Warp.h"
 
 #include <atomic>
@@ -129,6 +130,7 @@ public:
     uint32_t offset, end, line;
   };
   std::vector<Reading> reading;
+  std::unique_ptr<Races> races; ///< null if nothing is to be found
   std::vector<std::byte> local; ///< of all threads: [warp][lane][localBytes]
 
 private:

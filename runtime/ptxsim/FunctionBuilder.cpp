@@ -253,6 +253,7 @@ void FunctionBuilder::finish() {
     }
   }
   orderBlocks();
+  f.raceFacts = raceFactsOf(f);
 }
 
 // --- Decoder ---

@@ -19,6 +19,12 @@ enum OpFlags : uint8_t {
   RunsEmpty = 4, ///< the handler also runs when its guard is false in all lanes
 };
 
+/// What op.target of a load, store or atomic says about its memory order. 0 is
+/// a weak access.
+namespace Order {
+enum : uint32_t { Strong = 1, Acquire = 2, Release = 4 };
+}
+
 /// A decoded instruction. Operands are byte offsets into the warp's register
 /// file, where immediates, symbols' addresses and special registers have rows
 /// of their own: a handler need not know which kind it reads.

@@ -89,6 +89,16 @@ struct RegisterRange {
   uint32_t offset, bytes;
 };
 
+/// What the race detector has to know of a function.
+struct RaceFacts {
+  uint8_t smallest = 4; ///< bytes of the smallest access to shared memory, at
+                        ///< most 4
+  bool fences = false;  ///< fences or ordered accesses
+  bool cas = false;     ///< atom.cas
+  bool otherOrder = false; ///< mbarriers, clusters, bulk copies, wgmma: order
+                           ///< that the detector does not follow
+};
+
 /// A decoded function.
 struct Function {
   const ModuleImpl *module = nullptr;
@@ -101,6 +111,7 @@ struct Function {
   std::vector<ConstantRow> constants;
   std::vector<SpecialRow> specials;
   std::vector<RegisterRange> registers;
+  RaceFacts raceFacts;
   uint32_t localBytes = 0;     ///< of one thread
   bool usesAsyncProxy = false; ///< has bulk copies or wgmma
   bool usesWgmma = false;
@@ -113,6 +124,8 @@ struct Function {
       0; ///< where dynamic shared memory starts in the window
   std::deque<std::vector<uint32_t>> lists;
 };
+
+RaceFacts raceFactsOf(const Function &function);
 
 class ModuleImpl : public Module {
 public:

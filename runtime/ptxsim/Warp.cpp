@@ -146,8 +146,11 @@ bool Warp::select() {
         (split.waitingFor & live & ~(split.anywhere ? meeting : split.mask)))
       continue;
     split.waitingFor = 0;
-    if (split.anywhere)
+    if (split.anywhere) {
       split.anywhere = false, ++split.pc;
+      if (cta->races)
+        cta->races->syncWarp(*this);
+    }
   }
   if (splits.size() > 1)
     mergeSplits();
@@ -234,8 +237,11 @@ bool Warp::together(const Op &op, uint32_t mask, uint32_t members) {
 
 void Warp::meet(const Op &op, uint32_t mask, uint32_t members) {
   uint32_t missing = missingLanes(op, mask, members);
-  if (!missing)
+  if (!missing) {
+    if (cta->races)
+      cta->races->syncWarp(*this);
     return;
+  }
   splits.push_back({indexOf(op), mask, mask | missing, -1, true});
   active &= ~mask;
   stop = true;
@@ -270,6 +276,11 @@ void Warp::jump(uint32_t mask, uint32_t target) {
 }
 
 void Warp::exitLanes(uint32_t mask) {
+  if (cta->launch.options.checks.asyncHazards)
+    if (const AsyncCopies::Copy *copy = copies.find(mask))
+      fault(ops[copy->pc], copy->lane,
+            "the copy is still in flight when its thread exits: expected a "
+            "cp.async.wait_group before");
   live &= ~mask;
   active &= ~mask;
   stop = true;

@@ -62,7 +62,11 @@ struct Checks {
   bool alignment =
       true; ///< addresses that are not a multiple of the access size
   bool uninitialisedShared =
-      true;               ///< reads of shared bytes that nothing has written
+      true;                 ///< reads of shared bytes that nothing has written
+  bool sharedRaces = true;  ///< conflicting accesses to shared memory that
+                            ///< nothing orders
+  bool asyncHazards = true; ///< use of a cp.async's destination before its
+                            ///< wait, and copies in flight at the exit
   bool divergence = true; ///< .aligned instructions reached by a part of a warp
   bool proxyFence =
       true; ///< bulk copies and wgmma that read shared memory which was written
@@ -76,6 +80,7 @@ enum class Schedule : uint8_t {
   Reverse,    ///< the same, last to first
   Random,     ///< in random order for a random number of instructions, by
               ///< DeviceOptions::seed
+  Greedy,     ///< one until it blocks or ends, however long that takes
 };
 
 struct DeviceOptions {
@@ -95,6 +100,11 @@ struct DeviceOptions {
   uint32_t maxSharedBytes =
       232448; ///< per CTA: 227 KiB, the Hopper opt-in limit
 };
+
+/// rr, reverse, random:SEED or greedy.
+Status readSchedule(std::string_view text, DeviceOptions &options);
+/// `schedule=reverse,async=lazy,shared-races=off`: changes what is named.
+Status readOptions(std::string_view text, DeviceOptions &options);
 
 /// What one launch executed. A figure that the simulator cannot tell yet has no
 /// field.

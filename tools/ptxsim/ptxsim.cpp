@@ -36,23 +36,8 @@ Dim3 parseDims(const std::string &text, const char *option) {
 }
 
 void parseSchedule(const std::string &text, DeviceOptions &options) {
-  if (text == "rr")
-    return;
-  if (text == "reverse") {
-    options.schedule = Schedule::Reverse;
-    return;
-  }
-  options.schedule = Schedule::Random;
-  const std::string_view random = "random:";
-  const char *end = text.data() + text.size();
-  if (text.starts_with(random)) {
-    auto [p, code] =
-        std::from_chars(text.data() + random.size(), end, options.seed);
-    if (code == std::errc() && p == end)
-      return;
-  }
-  throw UsageError{fmt::format(
-      "--schedule: expected rr, reverse or random:SEED, but got '{}'", text)};
+  if (Status status = readSchedule(text, options); !status)
+    throw UsageError{"--" + status.message()};
 }
 
 /// An element type of --arg.
@@ -255,9 +240,11 @@ int main(int argc, char **argv) {
   app.add_option("--grid", grid, "X[,Y[,Z]] CTAs");
   app.add_option("--block", block, "X[,Y[,Z]] threads of a CTA");
   app.add_option("--shared", shared, "bytes of dynamic shared memory");
-  std::string schedule = "rr";
+  std::string schedule = "rr", check;
   app.add_option("--schedule", schedule,
-                 "order of a CTA's warps: rr, reverse, random:SEED");
+                 "order of a CTA's warps: rr, reverse, random:SEED, greedy");
+  app.add_option("--check", check,
+                 "switches of checks: shared-races=off,async-hazards=off,...");
   app.add_option("--threads", options.threads, "host threads (0: all cores)");
   app.add_option("--async", async,
                  "when the bytes of cp.async arrive: eager, or lazy: only at "
@@ -282,6 +269,8 @@ int main(int argc, char **argv) {
                      std::istreambuf_iterator<char>());
     options.lazyAsync = async == "lazy";
     parseSchedule(schedule, options);
+    if (Status status = readOptions(check, options); !status)
+      throw UsageError{"--check: " + status.message()};
     Device device(options);
     auto module = device.loadModule(std::move(text), file);
     if (!module)

@@ -119,6 +119,23 @@ bool copyWhole(Warp &w, const Op &op, uint32_t mask, const uint64_t *sources,
   return true;
 }
 
+/// For the checks: the destination is busy until the wait. Wrong addresses are
+/// left to the copy itself.
+void begin(Warp &w, const Op &op, unsigned lane, uint64_t target) {
+  Cta &cta = *w.cta;
+  if (target % op.count || target < sharedBegin ||
+      target > cta.sharedEnd - op.count)
+    return;
+  const uint32_t offset = uint32_t(target) - sharedBegin;
+  cta.races->asyncWrite(w, op, lane, offset, op.count);
+  if (cta.launch.options.lazyAsync)
+    return;
+  AsyncCopies::Copy copy;
+  copy.lane = uint8_t(lane), copy.bytes = uint8_t(op.count);
+  copy.to = cta.shared + offset, copy.pc = w.indexOf(op);
+  w.copies.defer(copy);
+}
+
 /// op.count: bytes.
 void copyAsync(Warp &w, const Op &op, uint32_t mask) {
   const uint32_t *extra = op.list;
@@ -139,6 +156,8 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
     read += (mask >> l & 1) ? sizes[l] : 0;
   }
   const DeviceOptions &options = w.cta->launch.options;
+  if (w.cta->races)
+    forLanes(mask, [&](unsigned l) { begin(w, op, l, targets[l]); });
   if (options.lazyAsync || !copyWhole(w, op, mask, sources, targets, sizes)) {
     bool marks = options.checks.uninitialisedShared && options.checks.alignment;
     forLanes(mask, [&](unsigned l) {
@@ -148,6 +167,7 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
         return deliver(copy);
       if (marks)
         mark(*w.cta, copy, false);
+      copy.pc = w.indexOf(op);
       w.copies.defer(copy);
     });
   }
@@ -155,6 +175,7 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
 }
 
 void commitGroup(Warp &w, const Op &, uint32_t mask) { w.copies.commit(mask); }
+
 /// op.imm: groups that may stay open.
 void waitGroup(Warp &w, const Op &op, uint32_t mask) {
   w.copies.wait(mask, uint32_t(op.imm),
@@ -187,10 +208,17 @@ bool decodeGroup(Decoder &d) {
 } // namespace
 
 void ptxsim::deliverCopy(Warp &w, const AsyncCopies::Copy &copy) {
-  const Checks &checks = w.cta->launch.options.checks;
+  Cta &cta = *w.cta;
+  const Checks &checks = cta.launch.options.checks;
+  if (cta.races)
+    cta.races->asyncDone(w, copy.lane, uint32_t(copy.to - cta.shared),
+                         copy.bytes);
+  // Otherwise the bytes arrived when the copy was issued.
+  if (!cta.launch.options.lazyAsync)
+    return;
   deliver(copy);
   if (checks.uninitialisedShared && checks.alignment)
-    mark(*w.cta, copy, true);
+    mark(cta, copy, true);
 }
 
 bool ptxsim::decodeAsyncCopy(Decoder &d) {

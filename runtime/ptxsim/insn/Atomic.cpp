@@ -168,7 +168,8 @@ Handler select(int operation, Type type, bool result) {
 
 bool ptxsim::decodeAtomic(Decoder &d) {
   const bool result = d.opcode() == "atom";
-  d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
+  const uint32_t order =
+      atomicOrder(d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"}));
   d.takeOneOf({"cta", "cluster", "gpu", "sys"});
   const bool hint = d.take("L2::cache_hint");
   Space space = Space::Generic;
@@ -201,6 +202,6 @@ bool ptxsim::decodeAtomic(Decoder &d) {
            c = cas ? d.source(first + 2, type) : b;
   Op &op = d.emit(fn);
   op.d = destination, op.a = at.row, op.e = at.bits, op.imm = at.offset,
-  op.b = b, op.c = c, op.space = space;
+  op.b = b, op.c = c, op.space = space, op.target = order;
   return true;
 }

@@ -67,7 +67,8 @@ template <class H> Handler halvesBy(int operation, bool pair) {
 
 bool ptxsim::decodeAtomicPacked(Decoder &d) {
   const bool result = d.opcode() == "atom";
-  d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
+  const uint32_t order =
+      atomicOrder(d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"}));
   d.takeOneOf({"cta", "cluster", "gpu", "sys"});
   const bool hint = d.take("L2::cache_hint"), noftz = d.take("noftz");
   const int space =
@@ -106,7 +107,7 @@ bool ptxsim::decodeAtomicPacked(Decoder &d) {
   Op &op = d.emit(isF32  ? atomic<uint32_t, AddFloats>
                   : bf16 ? halvesBy<HalfBF16>(operation, isHalfPair(type))
                          : halvesBy<HalfF16>(operation, isHalfPair(type)));
-  op.a = at.row, op.e = at.bits, op.imm = at.offset;
+  op.a = at.row, op.e = at.bits, op.imm = at.offset, op.target = order;
   op.space = space < 0    ? Space::Generic
              : space == 0 ? Space::Global
              : space == 3 ? Space::SharedCluster

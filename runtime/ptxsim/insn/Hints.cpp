@@ -18,7 +18,9 @@ void proxyFence(Warp &w, const Op &, uint32_t) {
 }
 
 /// The order of accesses of CTAs on different host threads.
-void fence(Warp &, const Op &, uint32_t) {
+void fence(Warp &w, const Op &, uint32_t) {
+  if (w.cta->races)
+    w.cta->races->fence(w);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 #include <fmt/format.h>
+#include <optional>
 
 using namespace ptxsim;
 
@@ -251,6 +252,42 @@ void count(Warp &w, const Op &op, uint32_t mask, const Addresses &a,
     countBanks<Bytes>(w, mask, a);
 }
 
+/// Where `p` lies in shared memory, or nothing.
+std::optional<uint32_t> sharedOffset(const Cta &cta, const std::byte *p) {
+  const uintptr_t offset =
+      reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(cta.shared);
+  if (offset >= cta.sharedEnd - sharedBegin)
+    return std::nullopt;
+  return uint32_t(offset);
+}
+
+/// A strong access may be where warps meet.
+void meetAt(Warp &w, const Op &op, uint32_t mask) {
+  if (op.target && w.cta->launch.function->raceFacts.fences)
+    forLanes(mask, [&](unsigned l) {
+      const uint64_t address = w.addressOf(op, l);
+      w.cta->races->synchronize(
+          w, op.space == Space::Shared ? sharedWindow + address : address,
+          op.target);
+    });
+}
+
+void checkLoads(Warp &w, const Op &op, uint32_t mask, std::byte *const *from,
+                unsigned bytes) {
+  meetAt(w, op, mask);
+  forLanes(mask, [&](unsigned l) {
+    if (const auto offset = sharedOffset(*w.cta, from[l]))
+      w.cta->races->read(w, op, l, *offset, bytes, op.target);
+  });
+}
+
+/// What lane `l` stores.
+template <class Memory, class Register, unsigned N>
+void pack(Warp &w, const Op &op, unsigned l, Memory *value) {
+  for (unsigned i = 0; i < N; ++i)
+    value[i] = Memory(w.row<Register>(op.list[i])[l]);
+}
+
 /// op.list: the rows of the N elements.
 template <class Memory, class Register, unsigned N>
 void load(Warp &w, const Op &op, uint32_t mask) {
@@ -258,6 +295,11 @@ void load(Warp &w, const Op &op, uint32_t mask) {
   if (mask == allLanes)
     if (const std::byte *p =
             consecutive<bytes>(w, op, op.space, Access::Read)) {
+      if (w.cta->races) {
+        meetAt(w, op, mask);
+        if (const auto offset = sharedOffset(*w.cta, p))
+          w.cta->races->readAll(w, op, *offset, bytes);
+      }
       for (unsigned i = 0; i < N; ++i) {
         Register *d = w.row<Register>(op.list[i]);
         for (unsigned l = 0; l < warpSize; ++l) {
@@ -276,6 +318,8 @@ void load(Warp &w, const Op &op, uint32_t mask) {
       from[l] = w.access(op, l, op.space, addresses.at[l], bytes, Access::Read);
     });
   count<bytes>(w, op, mask, addresses, true);
+  if (w.cta->races)
+    checkLoads(w, op, mask, from, bytes);
   for (unsigned i = 0; i < N; ++i)
     forLanes(mask, [&](unsigned l) {
       loadElement<Memory, Register>(w, op.list[i], l,
@@ -288,6 +332,17 @@ void store(Warp &w, const Op &op, uint32_t mask) {
   constexpr unsigned bytes = sizeof(Memory) * N;
   if (mask == allLanes)
     if (std::byte *p = consecutive<bytes>(w, op, op.space, Access::Write)) {
+      if (w.cta->races) {
+        const auto offset = sharedOffset(*w.cta, p);
+        if (offset && !w.cta->races->writeAll(w, op, *offset, bytes))
+          for (unsigned l = 0; l < warpSize; ++l) {
+            Memory value[N];
+            pack<Memory, Register, N>(w, op, l, value);
+            w.cta->races->write(w, op, l, *offset + l * bytes, bytes, value,
+                                op.target);
+          }
+        meetAt(w, op, mask);
+      }
       for (unsigned i = 0; i < N; ++i) {
         const Register *d = w.row<Register>(op.list[i]);
         for (unsigned l = 0; l < warpSize; ++l) {
@@ -304,6 +359,16 @@ void store(Warp &w, const Op &op, uint32_t mask) {
       to[l] = w.access(op, l, op.space, addresses.at[l], bytes, Access::Write);
     });
   count<bytes>(w, op, mask, addresses, false);
+  if (w.cta->races) {
+    forLanes(mask, [&](unsigned l) {
+      Memory value[N];
+      pack<Memory, Register, N>(w, op, l, value);
+      if (const auto offset = sharedOffset(*w.cta, to[l]))
+        w.cta->races->write(w, op, l, *offset, bytes, value, op.target);
+      std::memcpy(to[l], value, bytes);
+    });
+    return meetAt(w, op, mask);
+  }
   // Lane by lane: where lanes write to the same place, the highest wins.
   forLanes(mask, [&](unsigned l) {
     for (unsigned i = 0; i < N; ++i)
@@ -392,36 +457,40 @@ Handlers select(Type type, unsigned registerBits, unsigned n) {
 }
 
 /// Modifiers that change nothing we model: caches and scopes.
-void takeHints(Decoder &d) {
-  while (d.takeOneOf({"ca",
-                      "cg",
-                      "cs",
-                      "lu",
-                      "cv",
-                      "wb",
-                      "wt",
-                      "cta",
-                      "cluster",
-                      "gpu",
-                      "sys",
-                      "relaxed",
-                      "volatile",
-                      "mmio",
-                      "nc",
-                      "unified",
-                      "weak",
-                      "L1::evict_normal",
-                      "L1::evict_unchanged",
-                      "L1::evict_first",
-                      "L1::evict_last",
-                      "L1::no_allocate",
-                      "L2::evict_normal",
-                      "L2::evict_first",
-                      "L2::evict_last",
-                      "L2::64B",
-                      "L2::128B",
-                      "L2::256B"}) >= 0)
-    ;
+/// True if one of them makes the access strong.
+bool takeHints(Decoder &d) {
+  bool strong = false;
+  int hint;
+  while ((hint = d.takeOneOf({"ca",
+                              "cg",
+                              "cs",
+                              "lu",
+                              "cv",
+                              "wb",
+                              "wt",
+                              "cta",
+                              "cluster",
+                              "gpu",
+                              "sys",
+                              "relaxed",
+                              "volatile",
+                              "mmio",
+                              "nc",
+                              "unified",
+                              "weak",
+                              "L1::evict_normal",
+                              "L1::evict_unchanged",
+                              "L1::evict_first",
+                              "L1::evict_last",
+                              "L1::no_allocate",
+                              "L2::evict_normal",
+                              "L2::evict_first",
+                              "L2::evict_last",
+                              "L2::64B",
+                              "L2::128B",
+                              "L2::256B"})) >= 0)
+    strong |= hint == 11 || hint == 12 || hint == 13;
+  return strong;
 }
 
 Space takeSpace(Decoder &d) {
@@ -449,7 +518,7 @@ Space takeSpace(Decoder &d) {
 bool decodeMemory(Decoder &d, bool isLoad) {
   bool hint = d.take("L2::cache_hint");
   bool isOrdered = d.take(isLoad ? "acquire" : "release");
-  takeHints(d);
+  const bool strong = takeHints(d);
   Space space = takeSpace(d);
   int vector = d.takeOneOf({"v2", "v4"});
   unsigned n = vector < 0 ? 1 : vector == 0 ? 2 : 4;
@@ -496,6 +565,10 @@ bool decodeMemory(Decoder &d, bool isLoad) {
                               : handlers.store);
   op.a = at.row, op.e = at.bits, op.imm = at.offset, op.space = space,
   op.list = list, op.count = uint16_t(n);
+  op.target = isOrdered
+                  ? Order::Strong | (isLoad ? Order::Acquire : Order::Release)
+              : strong ? Order::Strong
+                       : 0;
   return true;
 }
 

@@ -119,12 +119,26 @@ void findRows(Warp &w, const Op &op, Access kind, std::byte **rows) {
     rows[l] = rowAccess(w, op, l, addresses[l], kind);
 }
 
+void findCheckedRows(Warp &w, const Op &op, Access kind, std::byte **rows) {
+  findRows(w, op, kind, rows);
+  Cta &cta = *w.cta;
+  if (!cta.races)
+    return;
+  for (unsigned l = 0; l < op.count * side; ++l) {
+    const uint32_t offset = uint32_t(rows[l] - cta.shared);
+    if (kind == Access::Read)
+      cta.races->readForWarp(w, op, l, offset, rowBytes);
+    else
+      cta.races->write(w, op, l, offset, rowBytes, nullptr);
+  }
+}
+
 /// op.list: the op.count registers.
 template <bool trans> void loadMatrix(Warp &w, const Op &op, uint32_t mask) {
   requireWholeWarp(w, op, mask);
   // The address may be one of the destinations: it is read before.
   std::byte *rows[4 * side];
-  findRows(w, op, Access::Read, rows);
+  findCheckedRows(w, op, Access::Read, rows);
   for (unsigned i = 0; i < op.count; ++i) {
     auto *to = w.row<uint16_t>(op.list[i]);
     for (unsigned r = 0; r < side; ++r)
@@ -137,7 +151,7 @@ template <bool trans> void loadMatrix(Warp &w, const Op &op, uint32_t mask) {
 template <bool trans> void storeMatrix(Warp &w, const Op &op, uint32_t mask) {
   requireWholeWarp(w, op, mask);
   std::byte *rows[4 * side];
-  findRows(w, op, Access::Write, rows);
+  findCheckedRows(w, op, Access::Write, rows);
   for (unsigned i = 0; i < op.count; ++i) {
     uint16_t matrix[side * side];
     const auto *from = w.row<uint16_t>(op.list[i]);

@@ -1,0 +1,89 @@
+// Options as text, for command lines and environment variables.
+
+#include "runtime/ptxsim/ptxsim.h"
+
+#include <charconv>
+#include <fmt/format.h>
+
+using namespace ptxsim;
+
+namespace {
+
+struct Switch {
+  std::string_view name;
+  bool Checks::*check;
+};
+constexpr Switch switches[] = {
+    {"bounds", &Checks::bounds},
+    {"alignment", &Checks::alignment},
+    {"uninitialised-shared", &Checks::uninitialisedShared},
+    {"shared-races", &Checks::sharedRaces},
+    {"async-hazards", &Checks::asyncHazards},
+    {"divergence", &Checks::divergence},
+};
+
+} // namespace
+
+Status ptxsim::readSchedule(std::string_view text, DeviceOptions &options) {
+  const std::string_view random = "random:";
+  if (text == "rr") {
+    options.schedule = Schedule::RoundRobin;
+    return {};
+  }
+  if (text == "reverse") {
+    options.schedule = Schedule::Reverse;
+    return {};
+  }
+  if (text == "greedy") {
+    options.schedule = Schedule::Greedy;
+    return {};
+  }
+  if (text.starts_with(random)) {
+    const char *end = text.data() + text.size();
+    auto [p, code] =
+        std::from_chars(text.data() + random.size(), end, options.seed);
+    options.schedule = Schedule::Random;
+    if (code == std::errc() && p == end)
+      return {};
+  }
+  return Status::error(fmt::format(
+      "schedule: expected rr, reverse, random:SEED or greedy, but got '{}'",
+      text));
+}
+
+Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const size_t equals = item.find('=');
+    const std::string_view name = item.substr(0, equals),
+                           value = equals == item.npos
+                                       ? std::string_view()
+                                       : item.substr(equals + 1);
+    if (name == "schedule") {
+      if (Status s = readSchedule(value, options); !s)
+        return s;
+      continue;
+    }
+    if (name == "async") {
+      if (value != "eager" && value != "lazy")
+        return Status::error(
+            fmt::format("async: expected eager or lazy, but got '{}'", value));
+      options.lazyAsync = value == "lazy";
+      continue;
+    }
+    const Switch *found = nullptr;
+    for (const Switch &s : switches)
+      if (s.name == name)
+        found = &s;
+    if (!found)
+      return Status::error(fmt::format(
+          "expected schedule, async or the name of a check, but got '{}'",
+          name));
+    if (value != "on" && value != "off")
+      return Status::error(
+          fmt::format("{}: expected on or off, but got '{}'", name, value));
+    options.checks.*(found->check) = value == "on";
+  }
+  return {};
+}
