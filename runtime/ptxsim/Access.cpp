@@ -206,8 +206,7 @@ void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
 }
 
 std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
-                                uint64_t address, unsigned bytes,
-                                Access /*kind*/) {
+                                uint64_t address, unsigned bytes, Access kind) {
   const Launch &launch = w.cta->launch;
   const Checks &checks = launch.options.checks;
   if (checks.alignment && (address & (bytes - 1)))

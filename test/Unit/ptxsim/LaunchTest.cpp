@@ -137,7 +137,7 @@ TEST(Launch, SchedulesShowAMissingBarrier) {
     DeviceOptions options = onThreads(1);
     options.schedule = schedule;
     options.seed = seed;
-    options.checks.uninitialisedShared = false;
+    options.checks.uninitialisedShared = options.checks.sharedRaces = false;
     Sim sim(header +
                 ".visible .entry k(.param .u64 out) { .shared .align 4 .b8 "
                 "s[512]; .reg .b64 %o, %x; .reg .b32 %t, %a, %n, %v;\n"
