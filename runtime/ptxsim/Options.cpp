@@ -20,6 +20,7 @@ constexpr Switch switches[] = {
     {"shared-races", &Checks::sharedRaces},
     {"async-hazards", &Checks::asyncHazards},
     {"divergence", &Checks::divergence},
+    {"proxy-fence", &Checks::proxyFence},
 };
 
 } // namespace
