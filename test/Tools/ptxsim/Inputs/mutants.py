@@ -7,7 +7,7 @@ import sys
 
 tool, path, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 rng = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
-M, N, K = 64, 64, 160
+M, N, K = 128, 128, 160
 
 
 def bf16(count):
@@ -22,7 +22,7 @@ modes = [[], ["--async=lazy"], ["--async=lazy", "--schedule=reverse"]]
 def run(text, mode):
     with open("mutant.ptx", "w") as f:
         f.write(text)
-    command = [tool, "mutant.ptx", "--entry=gemm_nt", "--block=128", "--threads=1", *mode]
+    command = [tool, "mutant.ptx", "--entry=gemm_nt", "--grid=2,2", "--block=128", "--threads=1", *mode]
     try:
         r = subprocess.run(command + [f"--arg={a}" for a in args], capture_output=True, text=True, timeout=20)
     except subprocess.TimeoutExpired:
@@ -60,7 +60,7 @@ for i in range(begin, end):
         if "wait_group" in text:
             candidates.append((f"weaken {kind}", i,
                                lambda out, i=i: out.__setitem__(i, re.sub(r"(\d+);", lambda m: f"{int(m[1]) + 1};", out[i]))))
-    m = re.match(r"(add|xor|and|or|shl|shr|mad|sub)\S*\s.*?(-?\d+);$", text)
+    m = re.match(r"(add|xor|and|or|shl|shr|mad|sub)\S*\s.*?[ ,](-?\d+);$", text)
     if m and "%" in text and ".b32" in text + ".b32":
         for delta in (1, 16):
             candidates.append((f"{m[1]} constant {m[2]} ^ {delta}", i, lambda out, i=i, d=delta: out.__setitem__(
