@@ -325,8 +325,11 @@ void Cta::release(unsigned id) {
       waiters |= bit;
       blocked |= waiter.mask == warps[waiter.warp].live ? bit : 0;
     }
-    for (const Warp &w : warps)
-      exited |= uint32_t(!w.live) << w.index;
+    // A barrier of all threads does not wait for those that have exited; what
+    // one that counts them waits for has arrived.
+    if (!b.expected)
+      for (const Warp &w : warps)
+        exited |= uint32_t(!w.live) << w.index;
     races->release(id, waiters, blocked, exited);
   }
   for (const Barrier::Waiter &waiter : b.waiters) {

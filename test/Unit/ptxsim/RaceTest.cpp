@@ -55,9 +55,9 @@ TEST(Race, NamesBothAccesses) {
   EXPECT_EQ(faultOfBody(begin + "\n  @p st.shared.b32 [a], 1;\n  @!p "
                                 "ld.shared.b32 v, [b];",
                         64),
-            "k.ptx:19: ld.shared.b32: cta (0,0,0) warp 1 lane 0 (thread 32): "
+            "k.ptx:20: ld.shared.b32: cta (0,0,0) warp 1 lane 0 (thread 32): "
             "race: address 0x400 (offset 0) of shared memory is read here and "
-            "written by k.ptx:18: st.shared.b32 of warp 0 lane 0, and no "
+            "written by k.ptx:19: st.shared.b32 of warp 0 lane 0, and no "
             "barrier orders the two");
 }
 
@@ -66,7 +66,8 @@ TEST(Race, BarrierBetweenReadAndTheNextWrite) {
       "st.shared.b32 [a], %t; bar.sync 0; ld.shared.b32 v, [b]; ";
   EXPECT_EQ(fault(first + "bar.sync 0; st.shared.b32 [a], 5;"), "");
   EXPECT_THAT(fault(first + "st.shared.b32 [a], 5;"),
-              AllOf(HasSubstr("is written here and read by"),
+              AllOf(HasSubstr("race: "), HasSubstr("ld.shared.b32"),
+                    HasSubstr("st.shared.b32"),
                     HasSubstr("no barrier orders the two")));
 }
 
