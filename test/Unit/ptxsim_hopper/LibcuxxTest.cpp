@@ -78,14 +78,12 @@ TEST_P(Libcuxx, ThreadPipeline) {
   launch("thread_pipeline", 1, 128, in, out, 5);
   // The kernel has a fault: its last wait allows one open group, which is the
   // one that it reads then.
-  if (std::get<1>(GetParam())) {
-    EXPECT_THAT(error, testing::HasSubstr("ld.shared.u32: cta (0,0,0) warp "));
-    EXPECT_THAT(error, testing::HasSubstr("of shared memory are read, but"));
-    return error.clear();
-  }
-  auto got = read<int>(out, 640);
-  for (int i = 0; i < 640; ++i)
-    ASSERT_EQ(got[i], 5 + i);
+  EXPECT_THAT(error, testing::HasSubstr("ld.shared.u32: cta (0,0,0) warp "));
+  EXPECT_THAT(error, testing::HasSubstr(
+                         std::get<1>(GetParam())
+                             ? "of shared memory are read, but"
+                             : "a cp.async that writes it is in flight"));
+  error.clear();
 }
 
 TEST_P(Libcuxx, BulkCopyAndReduction) {
