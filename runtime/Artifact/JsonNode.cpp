@@ -1,8 +1,9 @@
 //===- JsonNode.cpp - Reading JSON with paths in errors -------------------===//
 #include "runtime/Artifact/JsonNode.h"
 
+#include "runtime/Checkpoint/Json.h"
+
 #include <algorithm>
-#include <unordered_set>
 
 namespace k2rt {
 
@@ -15,20 +16,8 @@ const json kNothing;
 JsonDocument JsonDocument::parse(const std::string &text, std::string file) {
   JsonDocument document;
   document.file = std::move(file);
-  // The DOM keeps the last of two equal names, so they are looked for here.
   std::string twice;
-  std::vector<std::unordered_set<std::string>> open;
-  auto watch = [&](int, json::parse_event_t event, json &value) {
-    if (event == json::parse_event_t::object_start)
-      open.emplace_back();
-    else if (event == json::parse_event_t::object_end)
-      open.pop_back();
-    else if (event == json::parse_event_t::key &&
-             !open.back().insert(value.get<std::string>()).second)
-      twice = value.get<std::string>();
-    return true;
-  };
-  document.root = json::parse(text, watch, /*allow_exceptions=*/false);
+  document.root = parseJson(text, twice);
   if (document.root.is_discarded()) {
     document.root = nullptr;
     document.status = Status::input(document.file +

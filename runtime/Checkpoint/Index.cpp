@@ -1,11 +1,10 @@
 //===- Index.cpp - model.safetensors.index.json ---------------------------===//
 #include "runtime/Checkpoint/Index.h"
 
+#include "runtime/Checkpoint/Json.h"
 #include "runtime/Checkpoint/MappedFile.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <unordered_set>
 
 namespace k2rt {
 
@@ -16,21 +15,8 @@ readIndex(const std::string &path) {
   if (!text)
     return text.status();
 
-  // The DOM keeps the last of two equal keys, so they are counted while
-  // parsing.
   std::string twice;
-  std::vector<std::unordered_set<std::string>> open;
-  auto watch = [&](int, json::parse_event_t event, json &value) {
-    if (event == json::parse_event_t::object_start)
-      open.emplace_back();
-    else if (event == json::parse_event_t::object_end)
-      open.pop_back();
-    else if (event == json::parse_event_t::key &&
-             !open.back().insert(value.get<std::string>()).second)
-      twice = value.get<std::string>();
-    return true;
-  };
-  json index = json::parse(*text, watch, /*allow_exceptions=*/false);
+  json index = parseJson(*text, twice);
   if (index.is_discarded())
     return Status::input(path + ": expected JSON, but got a syntax error");
   if (!twice.empty())

@@ -4,6 +4,7 @@
 #include "runtime/ptxsim/numeric/Mma.h"
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Warp.h"
+#include "runtime/ptxsim/insn/MmaElement.h"
 
 #include <vector>
 
@@ -25,27 +26,6 @@ void mma(Warp &w, const Op &op, uint32_t mask) {
   uint32_t **d = rows, **a = d + op.a, **b = a + op.b, **c = b + op.c;
   reinterpret_cast<MmaFn>(op.imm)(d, a, b, c);
   w.counters->tensorFlops += 2ull * 16 * 8 * op.count;
-}
-
-std::optional<MmaElement> elementOf(Type type) {
-  switch (type) {
-  case Type::F16:
-    return MmaElement::F16;
-  case Type::BF16:
-    return MmaElement::BF16;
-  case Type::TF32:
-    return MmaElement::TF32;
-  case Type::E4M3:
-    return MmaElement::E4M3;
-  case Type::E5M2:
-    return MmaElement::E5M2;
-  case Type::S8:
-    return MmaElement::S8;
-  case Type::U8:
-    return MmaElement::U8;
-  default:
-    return std::nullopt;
-  }
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/FunctionBuilder.h"
+#include "runtime/ptxsim/insn/MmaElement.h"
 
 #include <charconv>
 #include <cstring>
@@ -281,27 +282,6 @@ void wait(Warp &w, const Op &op, uint32_t mask) {
   state.pending.erase(state.pending.begin(), state.pending.begin() + long(due));
   for (const WgmmaPending &p : state.pending)
     mark(p, true);
-}
-
-std::optional<MmaElement> elementOf(Type type) {
-  switch (type) {
-  case Type::F16:
-    return MmaElement::F16;
-  case Type::BF16:
-    return MmaElement::BF16;
-  case Type::TF32:
-    return MmaElement::TF32;
-  case Type::E4M3:
-    return MmaElement::E4M3;
-  case Type::E5M2:
-    return MmaElement::E5M2;
-  case Type::S8:
-    return MmaElement::S8;
-  case Type::U8:
-    return MmaElement::U8;
-  default:
-    return std::nullopt;
-  }
 }
 
 /// m64nNkK
