@@ -109,7 +109,10 @@ Status Cuda::openDevice(int wanted) {
 // --- memory
 
 int memAlloc(void *self, DevicePtr *out, size_t bytes, const char *) {
-  return Cuda::of(self).memAlloc(out, bytes);
+  DevicePointer pointer = 0;
+  int code = Cuda::of(self).memAlloc(&pointer, bytes);
+  *out = pointer;
+  return code;
 }
 int memFree(void *self, DevicePtr pointer) {
   return Cuda::of(self).memFree(pointer);

@@ -20,6 +20,9 @@ inline constexpr int kDeviceComputeMinor = 76;
 inline constexpr int kLaunchClusterDimension = 4;
 inline constexpr int kLaunchProgrammaticSerialization = 6;
 
+/// CUdeviceptr: not uint64_t, which is another type of the same size here.
+using DevicePointer = unsigned long long;
+
 struct LaunchAttribute {
   int id;
   char pad[4];
@@ -53,16 +56,19 @@ struct LaunchConfigEx {
   X(contextSynchronize, cuCtxSynchronize, ())                                  \
   X(errorName, cuGetErrorName, (int, const char **))                           \
   X(errorText, cuGetErrorString, (int, const char **))                         \
-  X(memAlloc, cuMemAlloc_v2, (uint64_t *, size_t))                             \
-  X(memFree, cuMemFree_v2, (uint64_t))                                         \
+  X(memAlloc, cuMemAlloc_v2, (DevicePointer *, size_t))                        \
+  X(memFree, cuMemFree_v2, (DevicePointer))                                    \
   X(memGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                         \
-  X(copyHtoD, cuMemcpyHtoD_v2, (uint64_t, const void *, size_t))               \
-  X(copyDtoH, cuMemcpyDtoH_v2, (void *, uint64_t, size_t))                     \
+  X(copyHtoD, cuMemcpyHtoD_v2, (DevicePointer, const void *, size_t))          \
+  X(copyDtoH, cuMemcpyDtoH_v2, (void *, DevicePointer, size_t))                \
   X(copyHtoDAsync, cuMemcpyHtoDAsync_v2,                                       \
-    (uint64_t, const void *, size_t, void *))                                  \
-  X(copyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))   \
-  X(copyDtoDAsync, cuMemcpyDtoDAsync_v2, (uint64_t, uint64_t, size_t, void *)) \
-  X(memsetAsync, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))   \
+    (DevicePointer, const void *, size_t, void *))                             \
+  X(copyDtoHAsync, cuMemcpyDtoHAsync_v2,                                       \
+    (void *, DevicePointer, size_t, void *))                                   \
+  X(copyDtoDAsync, cuMemcpyDtoDAsync_v2,                                       \
+    (DevicePointer, DevicePointer, size_t, void *))                            \
+  X(memsetAsync, cuMemsetD8Async,                                              \
+    (DevicePointer, unsigned char, size_t, void *))                            \
   X(moduleLoad, cuModuleLoadDataEx,                                            \
     (void **, const void *, unsigned, int *, void **))                         \
   X(moduleUnload, cuModuleUnload, (void *))                                    \

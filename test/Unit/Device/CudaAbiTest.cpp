@@ -9,8 +9,11 @@
 using namespace k2rt::cuda;
 
 namespace {
-/// The same as far as a call is concerned: size and kind of every parameter.
+/// The same as far as a call is concerned: integers by type, else size and kind
+/// (an enumeration of theirs is an int of ours, a handle is a void *).
 template <typename A, typename B> constexpr bool sameParameter() {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>)
+    return std::is_same_v<A, B>;
   return sizeof(A) == sizeof(B) && alignof(A) == alignof(B) &&
          std::is_pointer_v<A> == std::is_pointer_v<B>;
 }

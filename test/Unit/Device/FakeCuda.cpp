@@ -2,13 +2,19 @@
 //
 // Exports the functions of the CUDA driver API that the runtime looks up, over
 // host memory; a launch is recorded as the driver would see it. Structures are
-// written down here once more, from the driver API's documentation.
+// written down here once more, from the driver API's documentation; only the
+// name of the runtime's own is known, for UBSan compares the types of functions
+// that are called through pointers.
 //
 //===----------------------------------------------------------------------===//
 #include "FakeCuda.h"
 
 #include <cstdlib>
 #include <cstring>
+
+namespace k2rt::cuda {
+struct LaunchConfigEx;
+}
 
 namespace {
 FakeCudaState state;
@@ -157,8 +163,9 @@ FAKE cuFuncGetParamInfo(void *, size_t index, size_t *offset, size_t *size) {
   *size = index ? 4 : 8;
   return 0;
 }
-FAKE cuLaunchKernelEx(const CUlaunchConfig *config, void *, void **params,
-                      void **) {
+FAKE cuLaunchKernelEx(const k2rt::cuda::LaunchConfigEx *given, void *,
+                      void **params, void **) {
+  auto *config = reinterpret_cast<const CUlaunchConfig *>(given);
   if (config->gridDimX == 13)
     return fail(700);
   FakeCudaState::Launch launch{};
