@@ -4,11 +4,16 @@ set -euo pipefail
 . "$(dirname "$0")/env.sh"
 cd "$K2C_ROOT"
 seconds=${1:-600}
-scripts/build.sh fuzz FuzzSafetensorsHeader FuzzManifest
-for target in SafetensorsHeader:safetensors Manifest:manifest; do
-  reader=${target%:*}
-  mkdir -p build-fuzz/corpus/$reader
+readers=(SafetensorsHeader Manifest)
+# The reader of config.json needs LLVM's headers.
+[ ! -d "$K2C_LLVM/include/llvm" ] || readers+=(Config)
+scripts/build.sh fuzz "${readers[@]/#/Fuzz}"
+for reader in "${readers[@]}"; do
+  corpus=build-fuzz/corpus/$reader
+  mkdir -p "$corpus"
+  seeds=(test/Fuzz/Seeds/$reader)
+  [ $reader != Config ] || seeds+=(test/configs)
   # New inputs go to the first folder. Leaks are looked for at the end only: it is faster.
-  build-fuzz/bin/Fuzz$reader -max_total_time="$seconds" -max_len=20000 -timeout=10 -dict=test/Fuzz/${target#*:}.dict \
-    -artifact_prefix=build-fuzz/$reader- -print_final_stats=1 -verbosity=0 build-fuzz/corpus/$reader test/Fuzz/Seeds/$reader
+  build-fuzz/bin/Fuzz$reader -max_total_time="$seconds" -max_len=20000 -timeout=10 -dict=test/Fuzz/$reader.dict \
+    -artifact_prefix=build-fuzz/$reader- -print_final_stats=1 -verbosity=0 "$corpus" "${seeds[@]}"
 done

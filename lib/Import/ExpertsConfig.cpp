@@ -12,12 +12,14 @@ namespace {
 /// field out.
 struct ClassDefaults {
   const char *scoring, *method;
+  bool scoringKnown;
 };
 } // namespace
 
 static ClassDefaults defaultsOf(const std::string &modelType) {
-  return modelType == "deepseek_v2" ? ClassDefaults{"softmax", "greedy"}
-                                    : ClassDefaults{"sigmoid", "noaux_tc"};
+  if (modelType == "deepseek_v2")
+    return {"softmax", "greedy", true};
+  return {"sigmoid", "noaux_tc", modelType != "glm4_moe_lite"};
 }
 
 static std::string textOrDefault(const ConfigObject &config,
@@ -55,8 +57,14 @@ static void checkLayerTypes(const ConfigObject &config,
 
 static void readRouter(const ConfigObject &config, ModelFacts &facts) {
   ClassDefaults defaults = defaultsOf(facts.modelType);
-  std::string scoring =
-      textOrDefault(config, "scoring_func", defaults.scoring, facts);
+  std::string scoring = defaults.scoring;
+  // The accounting does not depend on it; what the model computes does.
+  if (defaults.scoringKnown || config.has("scoring_func"))
+    scoring = textOrDefault(config, "scoring_func", scoring, facts);
+  else if (facts.compileProblem.empty())
+    facts.compileProblem =
+        "scoring_func: expected \"sigmoid\" or \"softmax\" (no default of " +
+        facts.modelType + " is established), but got no such field";
   if (scoring != "sigmoid" && scoring != "softmax")
     config.refuse("scoring_func", "\"sigmoid\" or \"softmax\"",
                   "\"" + scoring + "\"");

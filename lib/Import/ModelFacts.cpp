@@ -91,6 +91,10 @@ static void readAttention(const ConfigObject &config, ModelFacts &facts) {
   facts.qkNope = config.integer("qk_nope_head_dim", 1);
   facts.qkRope = config.integer("qk_rope_head_dim", 1);
   facts.vHead = config.integer("v_head_dim", 1);
+  // One frequency for every pair is kept.
+  if (facts.qkRope > 65536)
+    config.refuse("qk_rope_head_dim", "at most 65536",
+                  std::to_string(facts.qkRope));
   if (facts.qkRope % 2 != 0 && config.has("qk_rope_head_dim"))
     config.refuse("qk_rope_head_dim", "an even number (pairs are turned)",
                   std::to_string(facts.qkRope));
@@ -129,8 +133,8 @@ static void readText(const json &text, ModelFacts &facts,
   facts.layers = config.integer("num_hidden_layers", 1);
   // A loop over layers follows; no model has as many as a mistyped field could
   // ask for.
-  if (facts.layers > 100000)
-    return config.refuse("num_hidden_layers", "at most 100000",
+  if (facts.layers > 10000)
+    return config.refuse("num_hidden_layers", "at most 10000",
                          std::to_string(facts.layers));
   readAttention(config, facts);
   if (config.text("hidden_act") != "silu")
@@ -169,21 +173,13 @@ static void readText(const json &text, ModelFacts &facts,
   facts.softmaxScale = computeSoftmaxScale(rope, facts.qkNope + facts.qkRope);
 }
 
-llvm::Expected<ModelFacts> k2c::readModelFacts(llvm::StringRef model) {
+llvm::Expected<ModelFacts> k2c::parseModelFacts(const std::string &text,
+                                                llvm::StringRef configPath) {
   ModelFacts facts;
-  llvm::SmallString<128> path(model);
-  if (llvm::sys::fs::is_directory(path))
-    llvm::sys::path::append(path, "config.json");
-  facts.configPath = path.str().str();
-  facts.folder = llvm::sys::path::parent_path(path).str();
+  facts.configPath = configPath.str();
+  facts.folder = llvm::sys::path::parent_path(configPath).str();
   if (facts.folder.empty())
     facts.folder = ".";
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer)
-    return llvm::createStringError(
-        facts.configPath + ": expected a readable config.json, but got: " +
-        buffer.getError().message());
-  std::string text = (*buffer)->getBuffer().str();
   llvm::SHA256 hash;
   hash.update(text);
   facts.configSha256 = llvm::toHex(hash.final(), /*LowerCase=*/true);
@@ -200,4 +196,16 @@ llvm::Expected<ModelFacts> k2c::readModelFacts(llvm::StringRef model) {
   if (errors.any())
     return llvm::createStringError(facts.configPath + ": " + errors.message());
   return facts;
+}
+
+llvm::Expected<ModelFacts> k2c::readModelFacts(llvm::StringRef model) {
+  llvm::SmallString<128> path(model);
+  if (llvm::sys::fs::is_directory(path))
+    llvm::sys::path::append(path, "config.json");
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::createStringError(
+        path.str().str() + ": expected a readable config.json, but got: " +
+        buffer.getError().message());
+  return parseModelFacts((*buffer)->getBuffer().str(), path);
 }

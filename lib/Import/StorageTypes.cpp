@@ -1,11 +1,10 @@
 //===- StorageTypes.cpp - The type every parameter is stored in -----------===//
 
 #include "StorageTypes.h"
+#include "Exclusions.h"
 #include "runtime/Checkpoint/Checkpoint.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/Regex.h"
 
 using namespace k2c;
 
@@ -30,6 +29,11 @@ static const char *storageName(Storage storage) {
   llvm_unreachable("all storage types are above");
 }
 
+/// `model.layers.0.mlp.gate_proj` of its weight.
+static std::string moduleOf(const std::string &tensor) {
+  return tensor.substr(0, tensor.rfind('.'));
+}
+
 /// The layers that have the parameter; one entry for those of the model.
 static std::vector<int64_t> layersOf(const ModelFacts &facts,
                                      const ParameterSpec &spec) {
@@ -50,8 +54,9 @@ namespace {
 
 class HeaderReader {
 public:
-  HeaderReader(const ModelFacts &facts, const k2rt::Checkpoint &checkpoint)
-      : facts(facts), checkpoint(checkpoint) {}
+  HeaderReader(const ModelFacts &facts, const k2rt::Checkpoint &checkpoint,
+               const Exclusions &excluded)
+      : facts(facts), checkpoint(checkpoint), excluded(excluded) {}
 
   /// The storage type of one tensor; checks shape and scales.
   llvm::Expected<Storage> read(const ParameterSpec &spec,
@@ -78,7 +83,7 @@ public:
     if (!scale)
       return llvm::createStringError(scale.status().message());
     if (tensor->dtype == k2rt::DType::F8_E4M3)
-      return readFp8(spec, *tensor, *scale);
+      return readFp8(spec, name, *tensor, *scale);
     if (*scale)
       return refuse(**scale, "scales for F8_E4M3 weights only",
                     "a weight of type " +
@@ -124,10 +129,15 @@ private:
   }
 
   llvm::Expected<Storage> readFp8(const ParameterSpec &spec,
+                                  const std::string &name,
                                   const k2rt::TensorView &tensor,
                                   const k2rt::TensorView *scale) {
     if (spec.role != ParameterSpec::Role::Linear)
       return refuse(tensor, expectedTypes(spec), "F8_E4M3");
+    if (excluded.contains(moduleOf(name)))
+      return refuse(tensor,
+                    "type BF16, for quantization_config excludes the module",
+                    "F8_E4M3");
     if (!scale)
       return refuse(tensor,
                     "a companion " + tensor.name +
@@ -151,16 +161,18 @@ private:
 
   const ModelFacts &facts;
   const k2rt::Checkpoint &checkpoint;
+  const Exclusions &excluded;
 };
 
 } // namespace
 
 static llvm::Expected<StorageTypes>
-fromHeaders(const ModelFacts &facts, const std::vector<ParameterSpec> &specs) {
+fromHeaders(const ModelFacts &facts, const std::vector<ParameterSpec> &specs,
+            const Exclusions &excluded) {
   auto checkpoint = k2rt::Checkpoint::open(facts.folder);
   if (!checkpoint)
     return llvm::createStringError(checkpoint.status().message());
-  HeaderReader reader(facts, *checkpoint);
+  HeaderReader reader(facts, *checkpoint, excluded);
   StorageTypes result;
   result.fromHeaders = true;
   for (const ParameterSpec &spec : specs) {
@@ -196,46 +208,10 @@ fromHeaders(const ModelFacts &facts, const std::vector<ParameterSpec> &specs) {
 // From quantization_config
 //===----------------------------------------------------------------------===//
 
-/// Whether `entry` is `module`, ends it or begins it, at a component's border.
-static bool namesModule(llvm::StringRef entry, llvm::StringRef module) {
-  if (module.consume_front(entry) &&
-      (module.empty() || module.starts_with(".")))
-    return true;
-  return module.consume_back(entry) && module.ends_with(".");
-}
-
-bool k2c::isExcluded(const std::vector<std::string> &excluded,
-                     const std::string &module) {
-  // Fused names stand for the parts that a serving engine joins.
-  llvm::SmallVector<std::string, 4> spellings = {module,
-                                                 "language_model." + module};
-  auto [parent, leaf] = llvm::StringRef(module).rsplit('.');
-  if (leaf == "gate_proj" || leaf == "up_proj")
-    spellings.push_back(parent.str() + ".gate_up_proj");
-  if (leaf == "q_a_proj" || leaf == "kv_a_proj_with_mqa")
-    spellings.push_back(parent.str() + ".fused_qkv_a_proj_with_mqa");
-  for (llvm::StringRef entry : excluded) {
-    bool isPattern = entry.consume_front("re:");
-    // Patterns match from the start of the name, as Python's re.match does.
-    llvm::Regex pattern(isPattern ? ("^(" + entry + ")").str() : "^$");
-    for (const std::string &spelling : spellings)
-      if (isPattern ? pattern.match(spelling) : namesModule(entry, spelling))
-        return true;
-  }
-  return false;
-}
-
 static llvm::Expected<StorageTypes>
-fromConfig(const ModelFacts &facts, const std::vector<ParameterSpec> &specs) {
+fromConfig(const ModelFacts &facts, const std::vector<ParameterSpec> &specs,
+           const Exclusions &excluded) {
   const Quantization &quantization = facts.quantization;
-  for (llvm::StringRef entry : quantization.excluded) {
-    std::string problem;
-    if (entry.consume_front("re:") && !llvm::Regex(entry).isValid(problem))
-      return llvm::createStringError(facts.configPath +
-                                     ": quantization_config: expected a "
-                                     "regular expression after re:, but got '" +
-                                     entry.str() + "' (" + problem + ")");
-  }
   StorageTypes result;
   for (const ParameterSpec &spec : specs) {
     if (spec.role == ParameterSpec::Role::Vector) {
@@ -250,10 +226,8 @@ fromConfig(const ModelFacts &facts, const std::vector<ParameterSpec> &specs) {
       continue;
     int64_t count = 0, excludedCount = 0;
     for (int64_t layer : layersOf(facts, spec)) {
-      std::string module = spec.tensorOf(layer, 0);
-      module.resize(module.size() - llvm::StringRef(".weight").size());
       ++count;
-      excludedCount += isExcluded(quantization.excluded, module);
+      excludedCount += excluded.contains(moduleOf(spec.tensorOf(layer, 0)));
     }
     if (excludedCount != 0 && excludedCount != count)
       return llvm::createStringError(
@@ -272,7 +246,12 @@ fromConfig(const ModelFacts &facts, const std::vector<ParameterSpec> &specs) {
 llvm::Expected<StorageTypes>
 k2c::resolveStorage(const ModelFacts &facts,
                     const std::vector<ParameterSpec> &specs) {
+  llvm::Expected<Exclusions> excluded =
+      Exclusions::create(facts.quantization.excluded);
+  if (!excluded)
+    return llvm::createStringError(facts.configPath + ": " +
+                                   llvm::toString(excluded.takeError()));
   if (k2rt::Checkpoint::present(facts.folder))
-    return fromHeaders(facts, specs);
-  return fromConfig(facts, specs);
+    return fromHeaders(facts, specs, *excluded);
+  return fromConfig(facts, specs, *excluded);
 }

@@ -24,11 +24,6 @@ llvm::Expected<StorageTypes>
 resolveStorage(const ModelFacts &facts,
                const std::vector<ParameterSpec> &specs);
 
-/// Whether the exclusion list of a quantization_config names a module such as
-/// `model.layers.0.mlp.gate_proj`.
-bool isExcluded(const std::vector<std::string> &excluded,
-                const std::string &module);
-
 } // namespace k2c
 
 #endif // LIB_IMPORT_STORAGETYPES_H

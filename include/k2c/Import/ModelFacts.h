@@ -74,6 +74,10 @@ struct ModelFacts {
 /// names file, field, rule and fact.
 llvm::Expected<ModelFacts> readModelFacts(llvm::StringRef model);
 
+/// The same of a text that was read from `configPath`.
+llvm::Expected<ModelFacts> parseModelFacts(const std::string &text,
+                                           llvm::StringRef configPath);
+
 /// Rotary frequencies in float32 as Hugging Face computes them. Exposed for
 /// tests.
 struct RopeParameters {

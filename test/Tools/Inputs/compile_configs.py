@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""compile_configs.py FOLDER OUT: compiles every config.json of a folder; where a quantization_config is refused, also what is left without it.
+"""compile_configs.py FOLDER OUT: compiles every config.json of a folder; where a quantization_config is refused, also what is left without it,
+and where scoring_func is missing, also the file with it.
 
 Prints `NAME: N kernels` or the error after the file's name. A kernel that ptxas spills, gives a stack or warns about fails the compile.
 """
@@ -25,10 +26,14 @@ def compile_config(label, path):
 
 out.mkdir(parents=True, exist_ok=True)
 for path in sorted(folder.glob("*.json")):
-    if compile_config(path.name, path).startswith("quantization_config"):
-        config = json.loads(path.read_text())
+    problem = compile_config(path.name, path)
+    config = json.loads(path.read_text())
+    changed = out / path.name
+    if problem.startswith("quantization_config"):
         for holder in (config, config.get("text_config", {})):
             holder.pop("quantization_config", None)
-        plain = out / path.name
-        plain.write_text(json.dumps(config))
-        compile_config(f"{path.name} without quantization_config", plain)
+        changed.write_text(json.dumps(config))
+        compile_config(f"{path.name} without quantization_config", changed)
+    if problem.startswith("scoring_func"):
+        changed.write_text(json.dumps({**config, "scoring_func": "sigmoid"}))
+        compile_config(f"{path.name} with scoring_func", changed)

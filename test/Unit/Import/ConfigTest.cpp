@@ -132,6 +132,15 @@ TEST(Config, OtherModels) {
                         "qk_rope_head_dim = 96, but got 128"));
 }
 
+// The family's other class: its parameters can be counted without the field.
+TEST(Config, NoDefaultScoresOfGlm) {
+  ModelFacts facts = factsOf(
+      with({{"model_type", "\"glm4_moe_lite\""}, {"scoring_func", nullptr}}));
+  EXPECT_EQ(facts.compileProblem,
+            "scoring_func: expected \"sigmoid\" or \"softmax\" (no default of "
+            "glm4_moe_lite is established), but got no such field");
+}
+
 TEST(Config, RouterNumbersThatCannotBe) {
   EXPECT_THAT(errorOf(with({{"scoring_func", "\"tanh\""}})),
               HasSubstr("scoring_func: expected \"sigmoid\" or \"softmax\", "

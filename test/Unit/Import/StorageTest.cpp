@@ -1,5 +1,6 @@
 // Which weights are fp8: by exclusion lists in the spellings that checkpoints
 // use, and by headers.
+#include "Exclusions.h"
 #include "StorageTypes.h"
 #include "TestConfig.h"
 #include "runtime/Checkpoint/SafetensorsWriter.h"
@@ -9,6 +10,13 @@
 using namespace k2c;
 using namespace k2c::test;
 using testing::HasSubstr;
+
+static bool isExcluded(const std::vector<std::string> &entries,
+                       const std::string &module) {
+  auto exclusions = Exclusions::create(entries);
+  EXPECT_TRUE(static_cast<bool>(exclusions));
+  return exclusions && exclusions->contains(module);
+}
 
 TEST(Exclusion, NamesAndPatterns) {
   EXPECT_TRUE(isExcluded({"lm_head"}, "lm_head"));
@@ -27,6 +35,43 @@ TEST(Exclusion, NamesAndPatterns) {
   std::vector<std::string> mlp = {"re:.*mlp\\.(gate|up|gate_up|down)_proj.*"};
   EXPECT_TRUE(isExcluded(mlp, "model.layers.0.mlp.gate_proj"));
   EXPECT_FALSE(isExcluded(mlp, "model.layers.1.mlp.experts.5.gate_proj"));
+  EXPECT_FALSE(isExcluded({""}, "lm_head"));
+}
+
+// Python's classes and groups mean what they mean there.
+TEST(Exclusion, PatternsOfPython) {
+  const char *o = "model.layers.12.self_attn.o_proj";
+  EXPECT_TRUE(isExcluded({R"(re:model\.layers\.\d+\.self_attn\..*)"}, o));
+  EXPECT_TRUE(
+      isExcluded({R"(re:.*layers\.[\d]+\.(?:self_attn|mlp)\.\w+$)"}, o));
+  EXPECT_FALSE(isExcluded({R"(re:.*layers\.\d\.)"}, o));
+  EXPECT_FALSE(isExcluded({R"(re:layers\.12)"}, o)) << "from the start";
+}
+
+TEST(Exclusion, PatternsThatAreRefused) {
+  auto error = [](const std::string &entry) {
+    auto exclusions = Exclusions::create({entry});
+    return exclusions ? "fine" : llvm::toString(exclusions.takeError());
+  };
+  EXPECT_EQ(error("re:a{2}"),
+            "quantization_config: expected a pattern without counted "
+            "repetitions, but got { in 're:a{2}'");
+  EXPECT_EQ(error("re:(?!mlp).*"),
+            "quantization_config: expected a pattern without (? but for (?:, "
+            "but got (?! in 're:(?!mlp).*'");
+  for (const char *entry : {"re:(a)\\1", "re:\\bmlp", "re:[\\]]"})
+    EXPECT_THAT(error(entry),
+                HasSubstr("expected a pattern whose only escapes are \\d, \\w "
+                          "and those of punctuation outside of sets, but got"))
+        << entry;
+  EXPECT_THAT(error("re:mlp\\"), HasSubstr("but got a lone backslash in"));
+  EXPECT_THAT(error("re:(a"),
+              HasSubstr("expected a regular expression after "
+                        "re:, but got parentheses not balanced"));
+  EXPECT_THAT(
+      error("re:" + std::string(1001, 'a')),
+      HasSubstr("expected a pattern of at most 1000 characters, but got "
+                "1001 characters in 're:aaa"));
 }
 
 /// Writes a checkpoint of zeros with the tensors that `change` leaves.
@@ -73,9 +118,16 @@ static std::string resolve(
     bool fp8,
     llvm::function_ref<void(
         std::map<std::string, std::pair<k2rt::DType, std::vector<int64_t>>> &)>
-        change) {
+        change,
+    const char *excluded = "") {
   Folder folder;
-  auto facts = readModelFacts(folder.writeConfig(smallConfig()));
+  auto config = smallConfig();
+  if (fp8)
+    config["quantization_config"] =
+        std::string("{\"quant_method\": \"fp8\", \"weight_block_size\": [128, "
+                    "128], \"modules_to_not_convert\": [") +
+        excluded + "]}";
+  auto facts = readModelFacts(folder.writeConfig(config));
   if (!facts)
     return llvm::toString(facts.takeError());
   std::vector<ParameterSpec> specs = endParameters(*facts);
@@ -108,6 +160,15 @@ TEST(Headers, DecidePerTensor) {
   EXPECT_THAT(types, HasSubstr("moe.kv_a_proj_with_mqa=fp8"));
   EXPECT_THAT(types, HasSubstr("moe.gate=bf16"));
   EXPECT_THAT(types, HasSubstr("moe.experts.down_proj=fp8"));
+}
+
+TEST(Headers, AListedModuleHasNoScale) {
+  EXPECT_THAT(
+      resolve(
+          true, [](Tensors &) {}, "\"kv_a_proj_with_mqa\""),
+      HasSubstr("model.layers.0.self_attn.kv_a_proj_with_mqa.weight: expected "
+                "type BF16, for quantization_config excludes the module, but "
+                "got F8_E4M3"));
 }
 
 TEST(Headers, OnlyBlocksNeedNoEnds) {
