@@ -16,6 +16,15 @@ for name in "$@"; do
     echo "bench.sh: error: NAME: expected one of $(cd bench && ls -d */ | tr -d / | xargs), but got $name" >&2
     exit 1
   fi
-  [ -n "${K2C_BENCH_NO_BUILD:-}" ] || bash scripts/build.sh
+  if [ -z "${K2C_BENCH_NO_BUILD:-}" ]; then
+    if [ -f "bench/$name/CMakeLists.txt" ]; then
+      # A program of its own is all that it needs.
+      [ -f build/build.ninja ] || bash scripts/build.sh release -t targets >/dev/null
+      cmake -B build -DK2C_BUILD_BENCH=ON >/dev/null
+      bash scripts/build.sh release "$name-bench"
+    else
+      bash scripts/build.sh
+    fi
+  fi
   python3 "bench/$name/bench.py" --bin build/bin --out "build/bench/$name.json"
 done
