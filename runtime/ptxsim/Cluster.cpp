@@ -148,7 +148,7 @@ void Cluster::checkBarrier() {
 // --- copies ---
 
 void Cluster::start(Transfer transfer) {
-  if (!launch.options.lazyAsync)
+  if (launch.options.async == Async::Eager)
     return transfer.run();
   transfer.begin();
   transfers.push_back(std::move(transfer));

@@ -28,7 +28,7 @@ public:
   void checkBarrier();
 
   // --- asynchronous copies that signal an mbarrier ---
-  /// Starts a copy: it arrives at once, or with lazyAsync when its mbarrier is
+  /// Starts a copy: it arrives at once, or with Async::Lazy when its mbarrier is
   /// waited for.
   void start(Transfer transfer);
   /// Delivers what is under way for this mbarrier; false if nothing was.

@@ -17,16 +17,29 @@ constexpr Switch switches[] = {
     {"bounds", &Checks::bounds},
     {"alignment", &Checks::alignment},
     {"uninitialised-shared", &Checks::uninitialisedShared},
+    {"uninitialised-global", &Checks::uninitialisedGlobal},
+    {"undefined-registers", &Checks::undefinedRegisters},
     {"shared-races", &Checks::sharedRaces},
     {"async-hazards", &Checks::asyncHazards},
+    {"wgmma-hazards", &Checks::wgmmaHazards},
     {"divergence", &Checks::divergence},
     {"proxy-fence", &Checks::proxyFence},
+    {"limits", &Checks::limits},
 };
+
+/// random:SEED
+bool readRandom(std::string_view text, uint64_t &seed) {
+  const std::string_view random = "random:";
+  if (!text.starts_with(random))
+    return false;
+  const char *end = text.data() + text.size();
+  auto [p, code] = std::from_chars(text.data() + random.size(), end, seed);
+  return code == std::errc() && p == end;
+}
 
 } // namespace
 
 Status ptxsim::readSchedule(std::string_view text, DeviceOptions &options) {
-  const std::string_view random = "random:";
   if (text == "rr") {
     options.schedule = Schedule::RoundRobin;
     return {};
@@ -39,17 +52,26 @@ Status ptxsim::readSchedule(std::string_view text, DeviceOptions &options) {
     options.schedule = Schedule::Greedy;
     return {};
   }
-  if (text.starts_with(random)) {
-    const char *end = text.data() + text.size();
-    auto [p, code] =
-        std::from_chars(text.data() + random.size(), end, options.seed);
+  if (readRandom(text, options.seed)) {
     options.schedule = Schedule::Random;
-    if (code == std::errc() && p == end)
-      return {};
+    return {};
   }
   return Status::error(fmt::format(
       "schedule: expected rr, reverse, random:SEED or greedy, but got '{}'",
       text));
+}
+
+Status ptxsim::readAsync(std::string_view text, DeviceOptions &options) {
+  if (text == "eager" || text == "lazy") {
+    options.async = text == "lazy" ? Async::Lazy : Async::Eager;
+    return {};
+  }
+  if (readRandom(text, options.asyncSeed)) {
+    options.async = Async::Random;
+    return {};
+  }
+  return Status::error(fmt::format(
+      "async: expected eager, lazy or random:SEED, but got '{}'", text));
 }
 
 Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
@@ -67,10 +89,8 @@ Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
       continue;
     }
     if (name == "async") {
-      if (value != "eager" && value != "lazy")
-        return Status::error(
-            fmt::format("async: expected eager or lazy, but got '{}'", value));
-      options.lazyAsync = value == "lazy";
+      if (Status s = readAsync(value, options); !s)
+        return s;
       continue;
     }
     const Switch *found = nullptr;

@@ -62,15 +62,33 @@ struct Checks {
   bool alignment =
       true; ///< addresses that are not a multiple of the access size
   bool uninitialisedShared =
-      true;                 ///< reads of shared bytes that nothing has written
+      true; ///< reads of shared bytes that nothing has written
+  bool uninitialisedGlobal = false; ///< reads of global bytes that neither the
+                                    ///< host nor a kernel has written (opt-in)
+  bool undefinedRegisters =
+      true; ///< an address, a predicate that decides, or a stored value that
+            ///< comes from a register which its thread has not written
   bool sharedRaces = true;  ///< conflicting accesses to shared memory that
                             ///< nothing orders
   bool asyncHazards = true; ///< use of a cp.async's destination before its
-                            ///< wait, and copies in flight at the exit
+                            ///< wait, writes to the source of a bulk copy under
+                            ///< way, and copies in flight at the exit
+  bool wgmmaHazards = true; ///< missing wgmma.fence, and registers and shared
+                            ///< memory of a wgmma under way
   bool divergence = true; ///< .aligned instructions reached by a part of a warp
   bool proxyFence =
       true; ///< bulk copies and wgmma that read shared memory which was written
             ///< without a fence.proxy.async since
+  bool limits = true; ///< registers, shared memory, threads and cluster of a
+                      ///< launch against the device's
+};
+
+/// When asynchronous copies (cp.async, cp.async.bulk) and wgmma take effect.
+/// Touching what is under way is an error.
+enum class Async : uint8_t {
+  Eager,  ///< at once
+  Lazy,   ///< at the wait that covers them
+  Random, ///< at a random moment in between, by DeviceOptions::asyncSeed
 };
 
 /// The order in which a CTA's warps run. A program without races gives the same
@@ -88,21 +106,24 @@ struct DeviceOptions {
   Checks checks;
   bool poison =
       false; ///< allocate() fills with 0xff (NaN in every float format)
-  /// Asynchronous copies (cp.async, cp.async.bulk) and wgmma take effect only
-  /// at the wait that covers them, and touching what is under way is an error;
-  /// else they take effect at once.
-  bool lazyAsync = false;
+  Async async = Async::Eager;
+  uint64_t asyncSeed = 0; ///< of Async::Random
   uint64_t instructionLimit =
       1ull
       << 38; ///< warp instructions of one CTA before it counts as hung; 0: none
   Schedule schedule = Schedule::RoundRobin;
   uint64_t seed = 0; ///< of Schedule::Random
   uint32_t maxSharedBytes =
-      232448; ///< per CTA: 227 KiB, the Hopper opt-in limit
+      232448;                   ///< per CTA: 227 KiB, the Hopper opt-in limit
+  uint32_t maxThreads = 1024;   ///< per CTA
+  uint32_t maxClusterCtas = 16; ///< Hopper: 8, or 16 with opt-in
+  uint32_t registersPerCta = 65536;
 };
 
 /// rr, reverse, random:SEED or greedy.
 Status readSchedule(std::string_view text, DeviceOptions &options);
+/// eager, lazy or random:SEED.
+Status readAsync(std::string_view text, DeviceOptions &options);
 /// `schedule=reverse,async=lazy,shared-races=off`: changes what is named.
 Status readOptions(std::string_view text, DeviceOptions &options);
 

@@ -19,7 +19,7 @@ ptxsim::DeviceOptions deviceOptions() {
   ptxsim::DeviceOptions options;
   options.threads = 2;
   options.poison = true;
-  options.lazyAsync = true;
+  options.async = ptxsim::Async::Lazy;
   return options;
 }
 

@@ -247,9 +247,8 @@ int main(int argc, char **argv) {
                  "switches of checks: shared-races=off,async-hazards=off,...");
   app.add_option("--threads", options.threads, "host threads (0: all cores)");
   app.add_option("--async", async,
-                 "when the bytes of cp.async arrive: eager, or lazy: only at "
-                 "the wait for them")
-      ->check(CLI::IsMember({"eager", "lazy"}));
+                 "when asynchronous copies and wgmma take effect: eager, lazy "
+                 "(at the wait for them), random:SEED");
   app.add_option("--arg", args,
                  "a parameter: i32:5, f32:[64xzero], i32:[8xiota], "
                  "f32:[1,2,3]; buffers are printed at the end")
@@ -267,7 +266,8 @@ int main(int argc, char **argv) {
       throw UsageError{fmt::format("{}: cannot be read", file)};
     std::string text((std::istreambuf_iterator<char>(in)),
                      std::istreambuf_iterator<char>());
-    options.lazyAsync = async == "lazy";
+    if (Status status = readAsync(async, options); !status)
+      throw UsageError{"--async: " + status.message()};
     parseSchedule(schedule, options);
     if (Status status = readOptions(check, options); !status)
       throw UsageError{"--check: " + status.message()};

@@ -1,5 +1,5 @@
 // cp.async of 4, 8 or 16 bytes, and its commit_group, wait_group, wait_all. The
-// bytes arrive at once, or with DeviceOptions::lazyAsync only at the wait that
+// bytes arrive at once, or with Async::Lazy only at the wait that
 // covers them; until then the destination counts as never written, so that a
 // missing wait is reported.
 
@@ -128,7 +128,7 @@ void begin(Warp &w, const Op &op, unsigned lane, uint64_t target) {
     return;
   const uint32_t offset = uint32_t(target) - sharedBegin;
   cta.races->asyncWrite(w, op, lane, offset, op.count);
-  if (cta.launch.options.lazyAsync)
+  if (cta.launch.options.async != Async::Eager)
     return;
   AsyncCopies::Copy copy;
   copy.lane = uint8_t(lane), copy.bytes = uint8_t(op.count);
@@ -158,12 +158,13 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
   const DeviceOptions &options = w.cta->launch.options;
   if (w.cta->races)
     forLanes(mask, [&](unsigned l) { begin(w, op, l, targets[l]); });
-  if (options.lazyAsync || !copyWhole(w, op, mask, sources, targets, sizes)) {
+  if (options.async != Async::Eager ||
+      !copyWhole(w, op, mask, sources, targets, sizes)) {
     bool marks = options.checks.uninitialisedShared && options.checks.alignment;
     forLanes(mask, [&](unsigned l) {
       AsyncCopies::Copy copy =
           copyOf(w, op, l, sources[l], targets[l], sizes[l]);
-      if (!options.lazyAsync)
+      if (options.async == Async::Eager)
         return deliver(copy);
       if (marks)
         mark(*w.cta, copy, false);
@@ -214,7 +215,7 @@ void ptxsim::deliverCopy(Warp &w, const AsyncCopies::Copy &copy) {
     cta.races->asyncDone(w, copy.lane, uint32_t(copy.to - cta.shared),
                          copy.bytes);
   // Otherwise the bytes arrived when the copy was issued.
-  if (!cta.launch.options.lazyAsync)
+  if (cta.launch.options.async == Async::Eager)
     return;
   deliver(copy);
   if (checks.uninitialisedShared && checks.alignment)

@@ -40,7 +40,7 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
                                   addressOf(w, o.shared, lane), t.bytes, align);
   t.cta = place.cta, t.offset = place.address;
   if (!o.barrier.row) {
-    if (w.cta->launch.options.lazyAsync)
+    if (w.cta->launch.options.async != Async::Eager)
       w.bulkCopies.defer(std::move(t));
     else
       t.run();

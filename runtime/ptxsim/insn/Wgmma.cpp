@@ -1,6 +1,6 @@
 // wgmma.mma_async, fence, commit_group, wait_group. Every warp computes its 16
-// rows of D when it issues the instruction, or with lazyAsync when it waits for
-// it.
+// rows of D when it issues the instruction, or with Async::Lazy when it waits
+// for it.
 
 #include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/FunctionBuilder.h"
@@ -221,7 +221,7 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
   for (unsigned i = 0; i < registers; ++i)
     state.rows[op.list[i] / 64] |= WgmmaState::InFlight;
   w.counters->tensorFlops += 2ull * 16 * f.n * shapeOf(f).k();
-  if (!w.cta->launch.options.lazyAsync)
+  if (w.cta->launch.options.async == Async::Eager)
     compute(w, p);
   state.pending.push_back(p);
   Warp *group = &w.cta->warps[w.index / 4 * 4];

@@ -44,7 +44,7 @@ size_t k2c::test::count(const std::string &text, const std::string &what) {
 static ptxsim::DeviceOptions options() {
   ptxsim::DeviceOptions o;
   // Bytes arrive as late as they may, fresh memory is NaN.
-  o.lazyAsync = true;
+  o.async = ptxsim::Async::Lazy;
   o.poison = true;
   return o;
 }

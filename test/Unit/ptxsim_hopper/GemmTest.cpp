@@ -123,7 +123,8 @@ TEST(HopperGemm, AgreesWithDouble) {
        {Schedule::RoundRobin, Schedule::Reverse, Schedule::Random})
     for (bool lazy : {false, true}) {
       DeviceOptions options;
-      options.schedule = schedule, options.lazyAsync = lazy;
+      options.schedule = schedule,
+      options.async = lazy ? ptxsim::Async::Lazy : ptxsim::Async::Eager;
       EXPECT_EQ(run(ptx, 128, 128, 64, options), "");
       EXPECT_EQ(run(ptx, 128, 128, 320, options), "");
       EXPECT_EQ(run(ptx, 200, 152, 448, options), "");
@@ -133,7 +134,7 @@ TEST(HopperGemm, AgreesWithDouble) {
 TEST(HopperGemm, FaultsPutIntoItAreFound) {
   const std::string ptx = readFile("gemm_sm90.ptx");
   DeviceOptions lazy;
-  lazy.lazyAsync = true;
+  lazy.async = ptxsim::Async::Lazy;
   // More or fewer bytes than the copies bring: the wait never ends.
   for (const char *bytes : {", 32752;", ", 32784;"})
     EXPECT_THAT(run(edit(ptx, ", 32768;", bytes), 128, 128, 64, lazy),
@@ -154,7 +155,8 @@ std::string runAll(const std::string &ptx, int K) {
     for (bool lazy : {false, true}) {
       DeviceOptions options;
       options.threads = 1, options.instructionLimit = 3'000'000;
-      options.schedule = schedule, options.lazyAsync = lazy;
+      options.schedule = schedule,
+      options.async = lazy ? ptxsim::Async::Lazy : ptxsim::Async::Eager;
       if (std::string error = run(ptx, 128, 128, K, options); !error.empty())
         return error;
     }

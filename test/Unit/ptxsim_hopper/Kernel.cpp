@@ -44,7 +44,7 @@ std::string hopper::kernel(const std::string &body,
 
 DeviceOptions hopper::lazy() {
   DeviceOptions options;
-  options.lazyAsync = true;
+  options.async = ptxsim::Async::Lazy;
   return options;
 }
 

@@ -27,7 +27,7 @@ struct Result {
 
 Result run(const std::string &body, bool lazy = false) {
   ptxsim::DeviceOptions options;
-  options.lazyAsync = lazy;
+  options.async = lazy ? ptxsim::Async::Lazy : ptxsim::Async::Eager;
   // No copy may be in flight at the exit.
   Program kernel(warpKernel(setUp + body + "cp.async.wait_all;\n", sharedArray),
                  options);

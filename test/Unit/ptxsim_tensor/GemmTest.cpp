@@ -26,7 +26,7 @@ double value(uint16_t h) { return HalfBF16::widen(h); }
 
 DeviceOptions optionsFor(bool lazy) {
   DeviceOptions options;
-  options.lazyAsync = lazy;
+  options.async = lazy ? ptxsim::Async::Lazy : ptxsim::Async::Eager;
   return options;
 }
 
