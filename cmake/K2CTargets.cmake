@@ -49,4 +49,8 @@ function(k2c_unittest name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/Unit)
   target_compile_definitions(${name} PRIVATE K2C_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
+  if(NOT TARGET UnitTests)
+    add_custom_target(UnitTests) # all of them
+  endif()
+  add_dependencies(UnitTests ${name})
 endfunction()

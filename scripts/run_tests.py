@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the test suites on a finished build and adds up their results.
 
-Suites: GoogleTest binaries (through ctest), lit, and, without --quick, the repository's own rules (dependencies, formatting) and the
-build of runtime and simulator without LLVM. Prints failures as they come; the last line is `N passed, N failed[, N skipped]`.
+Suites: GoogleTest binaries (through ctest), lit, and, without --quick, the repository's own rules (dependencies, formatting), the
+build of runtime and simulator without LLVM, and their unit tests under sanitizers. Prints failures as they come; the last line is `N passed, N failed[, N skipped]`.
 """
 import argparse
 import os
@@ -79,6 +79,7 @@ def main():
         run_check(totals, "reference pages are fresh", [sys.executable, "scripts/reference.py", "--check"])
         run_check(totals, "formatting", ["bash", "scripts/lint.sh", "--format"])
         run_check(totals, "fuzzed readers", ["bash", "scripts/fuzz.sh", "5"])
+        run_check(totals, "unit tests under sanitizers", ["bash", "scripts/sanitize.sh"])
         run_check(totals, "build without LLVM", ["bash", "scripts/build.sh", "runtime"])
         run_check(totals, "install and find_package", ["bash", "test/Install/run.sh", "build-runtime"])
     print(f"{totals.passed} passed, {totals.failed} failed" + (f", {totals.skipped} skipped" if totals.skipped else ""))
