@@ -23,7 +23,7 @@ void BulkCopies::wait(uint32_t mask, uint32_t open, bool read) {
     if (!c.isRead)
       c.transfer.read(), c.isRead = true;
     if (!read)
-      c.transfer.write();
+      c.transfer.write(), c.transfer.tellEnd();
   }
   if (!read)
     std::erase_if(pending, [&](const Copy &c) {
@@ -39,6 +39,7 @@ void BulkCopies::finish(Warp &warp) {
                  "the CTA ends while this copy may still read its shared "
                  "memory: expected a cp.async.bulk.wait_group before");
     c.transfer.write();
+    c.transfer.tellEnd();
   }
   pending.clear();
 }

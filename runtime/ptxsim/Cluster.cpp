@@ -1,5 +1,7 @@
 #include "runtime/ptxsim/Cluster.h"
 
+#include "runtime/ptxsim/Observer.h"
+
 #include <fmt/format.h>
 
 using namespace ptxsim;
@@ -32,8 +34,11 @@ void Cluster::run(uint64_t number) {
                                       launch.grid.z / c.z};
   const Dim3 at = {uint32_t(number % n.x), uint32_t(number / n.x % n.y),
                    uint32_t(number / n.x / n.y)};
-  for (Cta &cta : ctas)
+  for (Cta &cta : ctas) {
     cta.start(at);
+    for (Observer *o : launch.observers)
+      o->ctaStarts(cta);
+  }
   const uint64_t limit = launch.options.instructionLimit,
                  before = counters().warpInstructions;
   for (;;) {
@@ -59,8 +64,11 @@ void Cluster::run(uint64_t number) {
           spinning->where(spinning->ops[spinning->pc]), limit)};
     }
   }
-  for (Cta &cta : ctas)
+  for (Cta &cta : ctas) {
     cta.finish();
+    for (Observer *o : launch.observers)
+      o->ctaEnds(cta);
+  }
 }
 
 // --- waiting ---

@@ -33,6 +33,8 @@ Counters &Counters::operator+=(const Counters &o) {
   sharedIdealWavefronts += o.sharedIdealWavefronts;
   globalLoadBytes += o.globalLoadBytes;
   globalStoreBytes += o.globalStoreBytes;
+  ctas += o.ctas;
+  ctasExecuted += o.ctasExecuted;
   return *this;
 }
 

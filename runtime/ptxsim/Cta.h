@@ -3,6 +3,7 @@
 
 #include "runtime/ptxsim/Mbarrier.h"
 #include "runtime/ptxsim/Memory.h"
+#include "runtime/ptxsim/OpFacts.h"
 #include "runtime/ptxsim/Program.h"
 #include "runtime/ptxsim/Races.h"
 #include "runtime/ptxsim/Warp.h"
@@ -29,6 +30,8 @@ private:
   std::vector<Block> blocks;
 };
 
+class Observer;
+
 /// What all CTAs of a launch share.
 struct Launch {
   const Function *function = nullptr;
@@ -40,6 +43,10 @@ struct Launch {
   StoragePool *storage = nullptr;
   DeviceOptions options;
   uint64_t gridId = 0;
+  std::vector<Observer *> observers;
+  std::vector<OpFacts> facts; ///< of each op, if there are observers
+  /// Clusters of the grid, and how many of them are executed, evenly spaced.
+  uint64_t clusters = 0, sampled = 0;
   std::atomic<uint64_t> next{0};
   std::atomic<bool> failed{false};
   std::mutex mutex; ///< of what follows

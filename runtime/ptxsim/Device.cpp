@@ -1,4 +1,5 @@
 #include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/Observer.h"
 #include "runtime/ptxsim/Parser.h"
 #include "runtime/ptxsim/ThreadPool.h"
 
@@ -13,6 +14,7 @@ struct Device::Impl {
   Arena arena;
   StoragePool storage;
   uint64_t launches = 0;
+  std::vector<Observer *> observers;
   ThreadPool pool;
 
   explicit Impl(DeviceOptions o)
@@ -115,6 +117,10 @@ Result<std::shared_ptr<Module>> Device::loadModule(std::string text,
   return std::shared_ptr<Module>(std::move(module));
 }
 
+void Device::observe(std::vector<Observer *> observers) {
+  impl->observers = std::move(observers);
+}
+
 namespace {
 
 Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, Dim3 cluster,
@@ -198,9 +204,19 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
                 kernel.params[i].size);
 
   const uint64_t total = uint64_t(grid.x / cluster.x) * (grid.y / cluster.y) *
-                         (grid.z / cluster.z);
+                         (grid.z / cluster.z),
+                 clusterSize = uint64_t(cluster.x) * cluster.y * cluster.z;
+  launch.clusters = launch.sampled = total;
+  if (const uint64_t ctas = impl->options.sampleCtas)
+    launch.sampled = std::min(total, (ctas + clusterSize - 1) / clusterSize);
+  launch.observers = impl->observers;
+  if (!launch.observers.empty())
+    launch.facts = factsOf(*launch.function);
+  for (Observer *o : launch.observers)
+    o->launchStarts(launch);
+  const unsigned threads = launch.observers.empty() ? impl->pool.size() : 1;
   impl->pool.run(
-      unsigned(std::min<uint64_t>(total, impl->pool.size())), [&launch, total] {
+      unsigned(std::min<uint64_t>(launch.sampled, threads)), [&launch] {
         uint64_t at = 0;
         auto fail = [&](std::string text) {
           launch.failed = true;
@@ -212,8 +228,12 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
         };
         try {
           Cluster executed(launch);
-          while (!launch.failed && (at = launch.next.fetch_add(1)) < total)
+          while (!launch.failed &&
+                 (at = launch.next.fetch_add(1)) < launch.sampled) {
+            if (launch.sampled > 1)
+              at = at * (launch.clusters - 1) / (launch.sampled - 1);
             executed.run(at);
+          }
           std::lock_guard lock(launch.mutex);
           launch.counters += executed.counters();
         } catch (const Fault &fault) {
@@ -223,6 +243,10 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
                            e.what()));
         }
       });
+  launch.counters.ctas = total * clusterSize;
+  launch.counters.ctasExecuted = launch.sampled * clusterSize;
+  for (Observer *o : launch.observers)
+    o->launchEnds(launch);
   if (counters)
     *counters = launch.counters;
   return launch.failed ? Status::error(launch.error) : Status();

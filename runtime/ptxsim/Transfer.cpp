@@ -2,6 +2,7 @@
 
 #include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/Observer.h"
 #include "runtime/ptxsim/Reduce.h"
 
 #include <cstring>
@@ -81,6 +82,8 @@ std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes) {
       w.fault(*t.op, t.lane, w.cta->launch.arena->describe(address, bytes));
     w.lastAllocation = a;
   }
+  for (Observer *o : w.cta->launch.observers)
+    o->copyMoves(t, address, bytes, t.kind == Transfer::ToGlobal);
   return reinterpret_cast<std::byte *>(address);
 }
 
@@ -92,6 +95,16 @@ uint32_t swizzleOf(const Transfer &t) {
 
 uint32_t Transfer::line() const {
   return warp->function->infos[warp->indexOf(*op)].line;
+}
+
+void Transfer::tellStart() const {
+  for (Observer *o : warp->cta->launch.observers)
+    o->copyStarts(*this);
+}
+
+void Transfer::tellEnd() const {
+  for (Observer *o : warp->cta->launch.observers)
+    o->copyEnds(*this);
 }
 
 void Transfer::begin() {
@@ -184,6 +197,7 @@ void Transfer::write() {
 void Transfer::run() {
   read();
   write();
+  tellEnd();
   if (!barrierCta)
     return;
   Mbarrier *b = barrierCta->mbarrier(barrier);

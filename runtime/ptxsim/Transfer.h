@@ -29,6 +29,8 @@ struct Transfer {
   unsigned lane = 0;
 
   bool tensor = false;
+  bool again = false; ///< another destination of a multicast has had it read
+                      ///< from global memory
   TensorMapDesc map;
   std::array<int32_t, 5> at{}; ///< coordinates of the box
   uint64_t global = 0;         ///< without a tensor map
@@ -52,6 +54,9 @@ struct Transfer {
   void write();
   /// All of it, and the signal.
   void run();
+  /// For observers: it has been issued.
+  void tellStart() const;
+  void tellEnd() const;
   /// The line it was issued at.
   uint32_t line() const;
 };

@@ -16,10 +16,15 @@ constexpr unsigned spinLimit = 1024;
 void Warp::run(uint64_t quantum, bool anywhere) {
   if (!active && !select())
     return;
-  anywhere ? interpret<true>(quantum) : interpret<false>(quantum);
+  if (!cta->launch.observers.empty())
+    anywhere ? interpret<true, true>(quantum) : interpret<false, true>(quantum);
+  else
+    anywhere ? interpret<true, false>(quantum)
+             : interpret<false, false>(quantum);
 }
 
-template <bool Anywhere> void Warp::interpret(uint64_t quantum) {
+template <bool Anywhere, bool Observed>
+void Warp::interpret(uint64_t quantum) {
   const Op *ip = ops + pc;
   uint64_t executed = 0, threads = 0;
   const auto attentionOf = [this] {
@@ -47,13 +52,15 @@ template <bool Anywhere> void Warp::interpret(uint64_t quantum) {
         ++executed;
         threads += unsigned(std::popcount(mask));
         if (!mask && !(op.flags & RunsEmpty)) {
+          if (Observed)
+            observed(op, mask);
           ++ip;
           continue;
         }
         nextPc = indexOf(op) + 1;
         if (watch)
           watchRegisters(op, mask);
-        op.fn(*this, op, mask);
+        Observed ? observed(op, mask) : op.fn(*this, op, mask);
         pc = nextPc;
         if (stop) {
           stop = false;
@@ -78,7 +85,9 @@ template <bool Anywhere> void Warp::interpret(uint64_t quantum) {
     if (mask) {
       if (watch)
         watchRegisters(op, mask);
-      op.fn(*this, op, mask);
+      Observed ? observed(op, mask) : op.fn(*this, op, mask);
+    } else if (Observed) {
+      observed(op, mask);
     }
     ++ip;
   }

@@ -15,6 +15,7 @@ namespace ptxsim {
 
 struct Allocation;
 class Cta;
+class Warp;
 struct Function;
 
 constexpr unsigned warpSize = 32;
@@ -31,6 +32,11 @@ enum class Access : uint8_t {
   AsyncWrite, ///< written by the asynchronous proxy (cp.async): visible only
               ///< after its wait
 };
+
+/// Tells the observers, of which there are some, about a cp.async.
+void observeAsyncCopy(Warp &w, const Op &op, uint32_t mask,
+                      const uint64_t *sources, const uint64_t *targets,
+                      const uint32_t *sizes);
 
 /// A device fault on its way to launch().
 struct Fault {
@@ -157,7 +163,9 @@ private:
   /// Faults if the op names a register that a wgmma under way uses, and notes
   /// the access.
   void watchRegisters(const Op &op, uint32_t mask);
-  template <bool Anywhere> void interpret(uint64_t quantum);
+  template <bool Anywhere, bool Observed> void interpret(uint64_t quantum);
+  /// Executes one op and tells the observers.
+  void observed(const Op &op, uint32_t mask);
   uint32_t missingLanes(const Op &op, uint32_t mask, uint32_t members);
   bool mustSwitch(const Op &op);
   bool select();

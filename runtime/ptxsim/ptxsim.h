@@ -101,6 +101,8 @@ enum class Schedule : uint8_t {
   Greedy,     ///< one until it blocks or ends, however long that takes
 };
 
+class Observer;
+
 struct DeviceOptions {
   unsigned threads = 0; ///< host threads for CTAs; 0: one per core
   Checks checks;
@@ -113,6 +115,13 @@ struct DeviceOptions {
       << 38; ///< warp instructions of one CTA before it counts as hung; 0: none
   Schedule schedule = Schedule::RoundRobin;
   uint64_t seed = 0; ///< of Schedule::Random
+  /// mma and wgmma are issued, checked and counted, but not computed: results
+  /// stay what the accumulator was.
+  bool skipTensor = false;
+  /// Executes only about this many CTAs of a grid (whole clusters), evenly
+  /// spaced, the first and the last among them; 0: all. Only for kernels whose
+  /// CTAs do not wait for each other.
+  uint64_t sampleCtas = 0;
   uint32_t maxSharedBytes =
       232448;                   ///< per CTA: 227 KiB, the Hopper opt-in limit
   uint32_t maxThreads = 1024;   ///< per CTA
@@ -139,6 +148,9 @@ struct Counters {
   uint64_t sharedIdealWavefronts = 0; ///< the same without bank conflicts
   uint64_t globalLoadBytes = 0; ///< bytes that executing threads asked for
   uint64_t globalStoreBytes = 0;
+  uint64_t ctas = 0;         ///< of the grid
+  uint64_t ctasExecuted = 0; ///< fewer with DeviceOptions::sampleCtas; the
+                             ///< other figures are theirs alone
   Counters &operator+=(const Counters &other);
 };
 
@@ -204,6 +216,10 @@ public:
                 Dim3 block, uint32_t dynamicSharedBytes,
                 const void *const *params, Counters *counters = nullptr,
                 std::optional<Dim3> cluster = std::nullopt);
+
+  /// From now on launches are watched by these (Observer.h), which must outlive
+  /// them; none: not any more.
+  void observe(std::vector<Observer *> observers);
 
   struct Impl;
 

@@ -156,6 +156,8 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
     read += (mask >> l & 1) ? sizes[l] : 0;
   }
   const DeviceOptions &options = w.cta->launch.options;
+  if (!w.cta->launch.observers.empty())
+    observeAsyncCopy(w, op, mask, sources, targets, sizes);
   if (w.cta->races)
     forLanes(mask, [&](unsigned l) { begin(w, op, l, targets[l]); });
   if (options.async != Async::Eager ||

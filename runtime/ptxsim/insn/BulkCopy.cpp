@@ -40,6 +40,7 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
                                   addressOf(w, o.shared, lane), t.bytes, align);
   t.cta = place.cta, t.offset = place.address;
   if (!o.barrier.row) {
+    t.tellStart();
     if (w.cta->launch.options.async != Async::Eager)
       w.bulkCopies.defer(std::move(t));
     else
@@ -66,7 +67,9 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
                             "of line {} may still read: expected a "
                             "wgmma.wait_group before",
                             line));
+    part.tellStart();
     cluster.start(std::move(part));
+    t.again = true;
   };
   if (!o.multicastRow) {
     if (barrier.cta != place.cta)

@@ -2,10 +2,11 @@
 // integers.
 
 #include "runtime/ptxsim/numeric/Mma.h"
+#include "runtime/ptxsim/Cta.h"
 #include "runtime/ptxsim/Decoder.h"
-#include "runtime/ptxsim/Warp.h"
 #include "runtime/ptxsim/insn/MmaElement.h"
 
+#include <cstring>
 #include <vector>
 
 using namespace ptxsim;
@@ -24,7 +25,11 @@ void mma(Warp &w, const Op &op, uint32_t mask) {
   for (unsigned i = 0; i < n; ++i)
     rows[i] = w.row<uint32_t>(op.list[i]);
   uint32_t **d = rows, **a = d + op.a, **b = a + op.b, **c = b + op.c;
-  reinterpret_cast<MmaFn>(op.imm)(d, a, b, c);
+  if (!w.cta->launch.options.skipTensor)
+    reinterpret_cast<MmaFn>(op.imm)(d, a, b, c);
+  else
+    for (unsigned i = 0; i < op.a; ++i)
+      std::memmove(d[i], c[i], warpSize * 4);
   w.counters->tensorFlops += 2ull * 16 * 8 * op.count;
 }
 

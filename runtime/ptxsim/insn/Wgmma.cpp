@@ -139,6 +139,12 @@ WgmmaGroup::Entry &entryOf(Warp &w, uint64_t number) {
 void compute(Warp &w, WgmmaPending &p) {
   const Op &op = *p.op;
   const Form &f = formOf(op);
+  if (w.cta->launch.options.skipTensor) {
+    for (unsigned i = 0; i < op.count && !p.accumulate; ++i)
+      std::memset(w.row<uint32_t>(op.list[i]), 0, warpSize * 4);
+    p.isDone = true;
+    return;
+  }
   alignas(64) uint8_t a[16][32];
   gatherA(w, op, f, p.a, a);
   uint32_t *d[128];
@@ -383,6 +389,7 @@ bool decodeMmaAsync(Decoder &d) {
   Op &op = d.emit(mmaAsync);
   op.imm = reinterpret_cast<uint64_t>(kept);
   op.list = list, op.count = uint16_t(count);
+  op.c = f.registersA; // for those who count operands
   return true;
 }
 
