@@ -16,7 +16,7 @@ using namespace ptxsim;
 namespace {
 
 struct Block {
-  uint32_t begin, end; ///< ops
+  uint32_t begin = 0, end = 0; ///< ops
   std::vector<uint32_t> successors;
 };
 
@@ -43,7 +43,8 @@ private:
 
   /// Appends the blocks of `nodes`, which are those with this region, in order.
   /// The first node is the entry.
-  void order(const std::vector<uint32_t> &nodes, uint32_t region) {
+  void order(const std::vector<uint32_t> &nodes, uint32_t region,
+             unsigned depth = 0) {
     std::vector<std::vector<uint32_t>> components =
         findComponents(nodes, region);
     // Tarjan finds components behind their successors; we want them in front.
@@ -69,7 +70,12 @@ private:
           if (b != entry && leads == (std::find(first.begin(), first.end(),
                                                 b) != first.end()))
             state[b].region = inner, rest.push_back(b);
-      order(rest, inner);
+      // Loops nested deeper than any program's: the order of the text will do.
+      if (depth < 100)
+        order(rest, inner, depth + 1);
+      else
+        for (uint32_t b : rest)
+          state[b].region = 0, result.push_back(b);
     }
   }
 
@@ -142,6 +148,8 @@ void FunctionBuilder::orderBlocks() {
   const uint32_t n = uint32_t(f.ops.size());
   std::vector<uint8_t> leader(n + 1, 0);
   leader[0] = leader[n] = 1;
+  for (const Callee &c : f.callees)
+    leader[c.entry] = 1;
   for (const auto &[index, info] : jumps) {
     leader[index + 1] = 1;
     for (uint32_t target : info.targets)
@@ -157,10 +165,34 @@ void FunctionBuilder::orderBlocks() {
     blockOf[i] = uint32_t(blocks.size() - 1);
     blocks.back().end = i + 1;
   }
-  for (Block &block : blocks) {
+  // Nodes without ops: where each function returns from, what a pointer may
+  // call, and where that returns from.
+  const uint32_t real = uint32_t(blocks.size()),
+                 functions = uint32_t(f.callees.size());
+  const uint32_t hub = real + functions, hubReturn = hub + 1;
+  if (functions) {
+    blocks.resize(real + functions + 2);
+    for (uint32_t c = 0; c < functions; ++c)
+      if (f.callees[c].address) {
+        blocks[hub].successors.push_back(blockOf[f.callees[c].entry]);
+        blocks[real + c].successors.push_back(hubReturn);
+      }
+    for (const CallEdge &e : callEdges) {
+      const bool indirect = e.site->callee == CallSite::Indirect;
+      blocks[blockOf[e.op]].successors.push_back(
+          indirect ? hub : blockOf[f.callees[e.site->callee].entry]);
+      if (e.op + 1 < n)
+        blocks[indirect ? hubReturn : real + e.site->callee]
+            .successors.push_back(blockOf[e.op + 1]);
+    }
+  }
+  for (uint32_t i = 0; i < real; ++i) {
+    Block &block = blocks[i];
     uint32_t last = block.end - 1;
     auto it = jumps.find(last);
     bool conditional = f.ops[last].guard != 0;
+    if (it != jumps.end() && it->second.kind == Jump::Return)
+      block.successors.push_back(real + uint32_t(it->second.function));
     if (it != jumps.end())
       for (uint32_t target : it->second.targets)
         block.successors.push_back(blockOf[target]);
@@ -168,7 +200,7 @@ void FunctionBuilder::orderBlocks() {
       block.successors.push_back(blockOf[block.end]);
   }
   uint32_t next = 0;
-  for (uint32_t b : Ordering(blocks).run())
+  for (uint32_t b : Ordering(blocks).run()) // nodes without ops are empty
     for (uint32_t i = blocks[b].begin; i < blocks[b].end; ++i)
       f.ops[i].order = next++;
 }

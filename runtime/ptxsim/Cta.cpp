@@ -71,6 +71,8 @@ Cta::Cta(Launch &launch, Cluster &cluster, unsigned rank)
     warp.counters = &counters;
     if (f.usesWgmma)
       warp.wgmma.rows.resize(f.registerBytes / 64);
+    if (!f.callees.empty())
+      warp.calls = std::make_unique<CallStack>();
     warp.word(0) = allLanes;
     warp.word(4) = 0;
     for (const ConstantRow &row : f.constants) {
@@ -148,6 +150,8 @@ void Cta::start(Dim3 at) {
     w.copies.clear();
     w.bulkCopies.clear();
     w.wgmma.clear();
+    if (w.calls)
+      w.calls->restart(f.stackBase);
     w.clusterArrived = w.clusterCounted = w.expired = 0;
     w.spins = w.favour = 0;
   }

@@ -8,6 +8,7 @@
 #include "runtime/ptxsim/Races.h"
 #include "runtime/ptxsim/Warp.h"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -38,6 +39,7 @@ struct Launch {
   Dim3 grid, block;
   Dim3 cluster; ///< CTAs of a cluster
   uint32_t dynamicShared = 0;
+  std::array<uint32_t, 32> envreg{}; ///< %envreg0 to %envreg31
   std::vector<std::byte> params;
   const Arena *arena = nullptr;
   StoragePool *storage = nullptr;

@@ -32,10 +32,13 @@ struct Operand {
   bool single = false;
   bool dynamicShared = false; ///< of a symbol: imm counts from the start of
                               ///< dynamic shared memory
+  bool inFrame = false;       ///< of a symbol: imm counts from the start of the
+                              ///< function's frame
   Space space =
       Space::Generic; ///< of a symbol, or of an address based on a symbol
   uint32_t row = 0;
   uint64_t imm = 0;
+  uint64_t symbol = 0; ///< of an address based on a symbol: the symbol's
   std::string_view text;
   std::span<const Operand> elements;
 };
@@ -111,11 +114,11 @@ public:
     uint8_t bits;
     Space space; ///< of the symbol at the base; Generic for a register
     uint64_t offset;
+    uint64_t symbol = 0; ///< address of the symbol at the base
   };
   AddressRef address(size_t i);
-  /// The address itself, when the base is a symbol with an address known here
-  /// (not in dynamic shared memory).
-  uint64_t symbolAddress(const AddressRef &ref) const;
+  /// Is this a device function, not a kernel?
+  bool inFunction() const;
   /// A row that holds `value` in all lanes.
   uint32_t constant(uint64_t value, unsigned bits);
   /// A row that nothing reads.

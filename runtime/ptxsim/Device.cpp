@@ -106,7 +106,7 @@ Result<std::shared_ptr<Module>> Device::loadModule(std::string text,
   module->text = std::move(text);
   module->filename = std::move(filename);
   try {
-    Parser(*module, impl->arena).run();
+    Parser(*module, impl->arena, impl->options.stackBytes).run();
   } catch (const LoadError &e) {
     return Status::error(fmt::format("{}:{}:{}: {}", module->filename,
                                      e.position.line, e.position.column,

@@ -59,11 +59,19 @@ void FunctionBuilder::declareRegister(Type type, std::string_view name,
     error("too many registers");
   uint32_t row = allocate(stride * std::max(count, 1u));
   f.registers.push_back({row, stride * std::max(count, 1u)});
+  if (inFunction())
+    f.callees[uint32_t(current)].registers.push_back(
+        {row, std::max(count, 1u), stride});
   f.kernel.registers += count;
-  if (range)
-    scopes.back().ranges.push_back({name, count, row, stride, type});
-  else
-    scopes.back().registers[name] = {row, type};
+  const bool isNew =
+      range ? scopes.back()
+                  .ranges.try_emplace(name, Range{count, row, stride, type})
+                  .second
+            : scopes.back()
+                  .registers.try_emplace(name, Register{row, type})
+                  .second;
+  if (!isNew)
+    scanner.error(fmt::format("register '{}' is already declared", name));
 }
 
 std::optional<Operand>
@@ -87,15 +95,15 @@ FunctionBuilder::findRegister(std::string_view name) const {
     if (suffix.empty() || suffix.size() > 7 ||
         (suffix.size() > 1 && suffix[0] == '0'))
       continue;
-    for (const Range &range : scope->ranges) {
-      if (range.prefix != prefix)
-        continue;
-      uint32_t index = 0;
-      for (char c : suffix)
-        index = index * 10 + uint32_t(c - '0');
-      if (index < range.count)
-        return operand(range.row + index * range.stride, range.type);
-    }
+    auto it = scope->ranges.find(prefix);
+    if (it == scope->ranges.end())
+      continue;
+    const Range &range = it->second;
+    uint32_t index = 0;
+    for (char c : suffix)
+      index = index * 10 + uint32_t(c - '0');
+    if (index < range.count)
+      return operand(range.row + index * range.stride, range.type);
   }
   return std::nullopt;
 }
@@ -104,7 +112,25 @@ const Variable *FunctionBuilder::findVariable(std::string_view name) const {
   for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
     if (auto it = scope->variables.find(name); it != scope->variables.end())
       return &it->second;
-  return nullptr;
+  auto it = outer.find(name);
+  return it == outer.end() ? nullptr : &it->second;
+}
+
+Variable FunctionBuilder::declareInFrame(std::string_view name, uint64_t size,
+                                         uint32_t align, bool isTemporary) {
+  constexpr uint32_t limit = 512 * 1024;
+  const uint64_t offset = (uint64_t(frameEnd) + align - 1) / align * align;
+  if (size > limit || offset + size > limit)
+    error("local memory of more than 512 KiB");
+  frameEnd = uint32_t(offset + size);
+  frameMost = std::max(frameMost, frameEnd);
+  if (!isTemporary)
+    for (Scope &scope : scopes)
+      scope.keepsFrame = true;
+  Variable v{Space::Local, offset,       size,       align,
+             false,        inFunction(), isTemporary};
+  scopes.back().variables[name] = v;
+  return v;
 }
 
 const std::vector<std::string_view> *
@@ -127,6 +153,8 @@ bool FunctionBuilder::knows(std::string_view opcode) {
 void FunctionBuilder::closeScope() {
   Scope scope = std::move(scopes.back());
   scopes.pop_back();
+  if (!scope.keepsFrame)
+    frameEnd = scope.frameBase;
   for (const Fixup &fixup : scope.fixups) {
     auto it = scope.labels.find(fixup.label);
     if (it != scope.labels.end())
@@ -149,6 +177,17 @@ uint32_t FunctionBuilder::constant(uint64_t value, unsigned bits,
   if (isNew) {
     it->second = allocate(bits / 8 * warpSize);
     f.constants.push_back({it->second, bits, value, dynamicShared});
+  }
+  return it->second;
+}
+
+uint32_t FunctionBuilder::frameRow(uint64_t offset, unsigned bits) {
+  bits = std::max(16u, bits);
+  auto [it, isNew] = frameRows[widthIndex(bits)].try_emplace(offset, 0);
+  if (isNew) {
+    it->second = allocate(bits / 8 * warpSize);
+    f.callees[uint32_t(current)].frameRows.push_back(
+        {it->second, bits, offset});
   }
   return it->second;
 }
@@ -234,12 +273,129 @@ void FunctionBuilder::jump(Jump kind,
   uint32_t index = uint32_t(f.ops.size() - 1);
   JumpInfo &info = jumps[index];
   info.kind = kind;
+  info.function = kind == Jump::Return ? current : -1;
+  branchTargets += labels.size();
+  if (branchTargets > 1u << 20)
+    error("more than 1048576 targets of branches");
   info.targets.resize(labels.size());
   for (size_t i = 0; i < labels.size(); ++i)
     scopes.back().fixups.push_back({index, i, labels[i], position});
 }
 
-void FunctionBuilder::finish() {
+void FunctionBuilder::beginFunction(uint32_t index) {
+  current = int(index);
+  frameEnd = frameMost = 0;
+  for (auto &rows : frameRows)
+    rows.clear();
+  f.callees[index].entry = uint32_t(f.ops.size());
+  loc = 0;
+}
+
+bool FunctionBuilder::builtin(std::string_view) { return false; }
+
+void FunctionBuilder::endFunction() {
+  if (inFunction())
+    f.callees[uint32_t(current)].frameBytes = frameMost;
+  else
+    f.localBytes = frameMost;
+}
+
+void FunctionBuilder::call(CallSite site, std::string_view formOf,
+                           PredicateSource guardOf, Position at,
+                           std::string_view textOf) {
+  position = at;
+  guard = guardOf;
+  form = formOf;
+  text = textOf;
+  const CallSite &kept = f.callSites.emplace_back(std::move(site));
+  Op &op = emit(callFunction);
+  op.imm = reinterpret_cast<uint64_t>(&kept);
+  op.flags = Control;
+  jump(Jump::Call);
+  callEdges.push_back({uint32_t(f.ops.size() - 1), current, &kept});
+  decoder.base = "call";
+  noteOperands({});
+}
+
+/// How much local memory the frames need; 0 if that has no bound. Marks the
+/// functions that may be active twice.
+uint32_t FunctionBuilder::layoutStack() {
+  // Nodes: the callees, and one for the functions that pointers may mean.
+  const size_t n = f.callees.size(), hub = n;
+  std::vector<std::vector<uint32_t>> to(n + 1), from(n + 1);
+  std::vector<uint32_t> roots;
+  auto edge = [&](size_t a, size_t b) {
+    to[a].push_back(uint32_t(b)), from[b].push_back(uint32_t(a));
+  };
+  bool hasIndirect = false;
+  for (const CallEdge &e : callEdges) {
+    const bool indirect = e.site->callee == CallSite::Indirect;
+    hasIndirect |= indirect;
+    const uint32_t target = indirect ? uint32_t(hub) : e.site->callee;
+    e.caller < 0 ? roots.push_back(target) : edge(size_t(e.caller), target);
+  }
+  if (hasIndirect)
+    for (size_t c = 0; c < n; ++c)
+      if (f.callees[c].address)
+        edge(hub, c);
+  // What is left after taking away nodes without callers and without callees,
+  // again and again, is on a cycle or between two.
+  std::vector<uint32_t> order;
+  std::vector<uint8_t> gone(n + 1, 0);
+  for (bool forwards : {true, false}) {
+    std::vector<uint32_t> degree(n + 1, 0), ready;
+    for (size_t i = 0; i <= n; ++i)
+      if (!gone[i])
+        for (uint32_t j : forwards ? to[i] : from[i])
+          ++degree[j];
+    for (size_t i = 0; i <= n; ++i)
+      if (!gone[i] && !degree[i])
+        ready.push_back(uint32_t(i));
+    while (!ready.empty()) {
+      const uint32_t i = ready.back();
+      ready.pop_back();
+      gone[i] = 1;
+      if (forwards)
+        order.push_back(i);
+      for (uint32_t j : forwards ? to[i] : from[i])
+        if (!--degree[j] && !gone[j])
+          ready.push_back(j);
+    }
+  }
+  bool bounded = true;
+  for (size_t i = 0; i <= n; ++i)
+    if (!gone[i]) {
+      bounded = false;
+      if (i < n)
+        f.callees[i].recursive = true;
+    }
+  if (!bounded)
+    return 0;
+  std::vector<uint64_t> need(n + 1, 0);
+  for (auto i = order.rbegin(); i != order.rend(); ++i) {
+    uint64_t below = 0;
+    for (uint32_t j : to[*i])
+      below = std::max(below, need[j]);
+    // A frame begins at a multiple of 16 and has 16 bytes at least.
+    const uint64_t own =
+        *i == hub ? 0
+                  : std::max(16u, (f.callees[*i].frameBytes + 15) / 16 * 16);
+    need[*i] = own + below;
+  }
+  uint64_t most = 16;
+  for (uint32_t root : roots)
+    most = std::max(most, need[root]);
+  if (most > 512 * 1024)
+    error("functions that need more than 512 KiB of stack");
+  return uint32_t(most);
+}
+
+void FunctionBuilder::finish(uint32_t stack) {
+  if (!f.callees.empty()) {
+    const uint32_t need = layoutStack();
+    f.stackBase = (f.localBytes + 15) / 16 * 16;
+    f.localBytes = f.stackBase + (need ? need : stack);
+  }
   for (auto &[index, info] : jumps) {
     Op &op = f.ops[index];
     for (uint32_t target : info.targets)
@@ -368,7 +524,7 @@ uint32_t Decoder::source(const Operand &o, Type type) {
   case Operand::Symbol:
     if (bits < 32)
       error("an address in a register of 16 bits");
-    return function.constant(o.imm, bits, o.dynamicShared);
+    return function.symbolRow(o, bits);
   default:
     error("expected a register or an immediate as source");
   }
@@ -421,15 +577,10 @@ Decoder::AddressRef Decoder::address(size_t i) {
     error(fmt::format("expected an address [..] as operand {}", i + 1));
   if (!o.elements.empty())
     error("coordinates in an address");
-  return {o.row, o.bits, o.space, o.imm};
+  return {o.row, o.bits, o.space, o.imm, o.symbol};
 }
 
-uint64_t Decoder::symbolAddress(const AddressRef &ref) const {
-  for (const ConstantRow &row : function.f.constants)
-    if (row.row == ref.row)
-      return row.value + ref.offset;
-  error("expected the address of a variable");
-}
+bool Decoder::inFunction() const { return function.inFunction(); }
 
 uint32_t Decoder::constant(uint64_t value, unsigned bits) {
   return function.constant(value, bits);

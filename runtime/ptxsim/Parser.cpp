@@ -13,6 +13,7 @@ void Parser::run() {
       s.error("expected a directive at module level");
     directive(name);
   }
+  finishEntries();
 }
 
 void Parser::directive(std::string_view name) {
@@ -57,18 +58,15 @@ void Parser::directive(std::string_view name) {
   if (name == ".entry")
     return entry();
   if (name == ".func")
-    return skipFunction();
+    return function();
   if (name == ".global")
     return moduleVariable(Space::Global, isExtern);
   if (name == ".const")
     return moduleVariable(Space::Const, isExtern);
   if (name == ".shared")
     return moduleVariable(Space::Shared, isExtern);
-  if (name == ".alias") {
-    s.until(';');
-    s.expect(';', "after .alias");
-    return;
-  }
+  if (name == ".alias")
+    return alias();
   s.error(fmt::format("unsupported directive '{}'", name));
 }
 
@@ -87,8 +85,8 @@ Parser::VariableHeader Parser::variableHeader() {
   for (;;) {
     std::string_view word = s.word();
     if (word == ".align") {
-      v.align = uint32_t(s.integer());
-      if (!std::has_single_bit(v.align))
+      v.declaredAlign = uint32_t(s.integer());
+      if (!std::has_single_bit(v.declaredAlign))
         s.error("expected .align to be a power of two");
       continue;
     }
@@ -105,11 +103,18 @@ Parser::VariableHeader Parser::variableHeader() {
     v.type = *parsed;
     break;
   }
+  variableName(v);
+  return v;
+}
+
+/// The name and size of one variable of a declaration.
+void Parser::variableName(VariableHeader &v) {
+  v.unsized = false;
   v.name = s.name();
   if (v.name.empty())
     s.error("expected the name of a variable");
   v.size = bitsOf(v.type) / 8;
-  v.align = std::max(v.align, uint32_t(v.size));
+  v.align = std::max(v.declaredAlign, uint32_t(v.size));
   while (s.accept('[')) {
     if (s.accept(']')) {
       v.unsized = true;
@@ -121,15 +126,13 @@ Parser::VariableHeader Parser::variableHeader() {
     v.size *= uint64_t(n);
     s.expect(']', "after an array size");
   }
-  return v;
 }
 
 void Parser::moduleVariable(Space space, bool isExtern) {
-  do {
-    VariableHeader v = variableHeader();
+  variables([&](const VariableHeader &v) {
     if (space == Space::Shared) {
       shared[v.name] = {v.unsized ? 0 : v.size, v.align, v.unsized};
-      continue;
+      return;
     }
     if (isExtern)
       s.error(fmt::format(
@@ -142,8 +145,7 @@ void Parser::moduleVariable(Space space, bool isExtern) {
     module.globals[std::string(v.name)] = {address, v.size};
     if (s.accept('='))
       initialise(address, v.size, v.type);
-  } while (s.accept(','));
-  s.expect(';', "after a variable");
+  });
 }
 
 void Parser::initialise(uint64_t address, uint64_t size, Type type) {
@@ -181,11 +183,14 @@ void Parser::initialValue(std::byte *&to, std::byte *end, Type type) {
     if (generic)
       name = s.name();
     auto it = module.globals.find(name);
-    if (it == module.globals.end())
+    Declared *called = findFunction(name);
+    if (it == module.globals.end() && !called)
       s.error(fmt::format("unsupported initial value '{}'", name));
     if (generic)
       s.expect(')', "after generic(..");
-    value = it->second.first;
+    value = called ? called->address : it->second.first;
+    if (called)
+      called->addressTaken = true;
     if (s.peek() == '+' || s.peek() == '-')
       value += uint64_t(s.integer());
     if (bytes != 8)

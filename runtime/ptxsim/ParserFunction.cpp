@@ -49,26 +49,23 @@ void Parser::entry() {
     else
       s.error(fmt::format("unsupported directive '{}' of an entry", name));
   }
-  body(f);
+  prototypes.clear();
+  Open o;
+  o.function = module.functions.size() - 1;
+  o.builder = std::make_unique<FunctionBuilder>(f, s);
+  FunctionBuilder &b = *o.builder;
+  linking = &o;
+  b.openScope();
+  for (const Param &p : f.kernel.params)
+    b.declareVariable(p.name, {Space::Param, p.offset, p.size, p.align, false});
+  body(b);
+  b.endFunction();
+  linking = nullptr;
+  if (f.callees.empty() && !o.callsPointers)
+    finish(b);
+  else
+    open.push_back(std::move(o));
   module.entries.push_back(f.kernel);
-}
-
-/// A device function. Calls are not supported (each call is an error by
-/// itself), so its body is not needed.
-void Parser::skipFunction() {
-  for (;;) {
-    char c = s.peek();
-    if (!c)
-      s.error("a function that does not end");
-    if (s.accept(';'))
-      return;
-    if (s.accept('{'))
-      return s.skipBlock();
-    if (c == '"')
-      s.quoted();
-    else if (s.word().empty())
-      s.accept(c);
-  }
 }
 
 void Parser::parameters(Function &f) {
@@ -126,15 +123,14 @@ void Parser::parameters(Function &f) {
   s.expect(')', "after the parameters");
 }
 
-void Parser::body(Function &f) {
-  FunctionBuilder b(f, s);
-  b.openScope();
-  for (const Param &p : f.kernel.params)
-    b.declareVariable(p.name, {Space::Param, p.offset, p.size, p.align, false});
+/// Up to the closing brace of the scope that is open.
+void Parser::body(FunctionBuilder &b) {
   while (b.depth()) {
-    if (s.accept('{'))
+    if (s.accept('{')) {
+      if (b.depth() > 255)
+        s.error("blocks nested more than 255 deep");
       b.openScope();
-    else if (s.peek() == '}') {
+    } else if (s.peek() == '}') {
       // A body ends like a ret: labels may stand right before the brace.
       if (b.depth() == 1)
         b.instruction("ret", {0, 0}, {}, s.position(), "}");
@@ -143,7 +139,11 @@ void Parser::body(Function &f) {
     } else
       statement(b);
   }
-  b.finish();
+}
+
+void Parser::finish(FunctionBuilder &b) {
+  Function &f = b.f;
+  b.finish(stack);
   f.kernel.staticSharedBytes = f.sharedEnd - sharedBegin;
   // Dynamic shared memory begins behind static: its arrays' alignment was noted
   // when they were used.
@@ -188,6 +188,10 @@ void Parser::statement(FunctionBuilder &b) {
         s.expect(';', "after .branchtargets");
         return b.declareTargets(word, std::move(labels));
       }
+      if (d == ".callprototype")
+        return prototype(b, word);
+      if (d == ".calltargets")
+        return callTargets(word);
       b.declareLabel(word, at);
       return bodyDirective(b, d);
     }
@@ -219,19 +223,17 @@ void Parser::bodyDirective(FunctionBuilder &b, std::string_view name) {
     return;
   }
   if (name == ".local") {
-    VariableHeader v = variableHeader();
-    uint32_t offset = (b.f.localBytes + v.align - 1) / v.align * v.align;
-    if (v.unsized || v.size > 512 * 1024 || offset + v.size > 512 * 1024)
-      s.error("local memory of more than 512 KiB");
-    b.f.localBytes = offset + uint32_t(v.size);
-    b.declareVariable(v.name, {Space::Local, offset, v.size, v.align, false});
-    return s.expect(';', "after a variable");
+    return variables([&](const VariableHeader &v) {
+      if (v.unsized)
+        s.error(fmt::format("expected '{}' to have a size", v.name));
+      b.declareInFrame(v.name, v.size, v.align);
+    });
   }
   if (name == ".shared") {
-    VariableHeader v = variableHeader();
-    b.declareVariable(v.name, layoutShared(b.f, v.unsized ? 0 : v.size, v.align,
-                                           v.unsized, v.name));
-    return s.expect(';', "after a variable");
+    return variables([&](const VariableHeader &v) {
+      b.declareVariable(v.name, layoutShared(b.f, v.unsized ? 0 : v.size,
+                                             v.align, v.unsized, v.name));
+    });
   }
   if (name == ".extern") {
     std::string_view next = s.word();
@@ -244,8 +246,13 @@ void Parser::bodyDirective(FunctionBuilder &b, std::string_view name) {
     s.until(';');
     return s.expect(';', "after .pragma");
   }
-  if (name == ".param")
-    s.error("unsupported: .param variables in a function (calls)");
+  if (name == ".param") {
+    return variables([&](const VariableHeader &v) {
+      if (v.unsized || !v.size)
+        s.error(fmt::format("expected '{}' to have a size", v.name));
+      b.declareInFrame(v.name, v.size, v.align, true);
+    });
+  }
   s.error(fmt::format("unsupported directive '{}'", name));
 }
 

@@ -15,9 +15,8 @@ void Parser::instruction(FunctionBuilder &b, std::string_view opcode,
   operands.clear();
   pool.clear();
   pool.reserve(poolSize); // spans point into it
-  if (opcode.starts_with("call"))
-    throw LoadError{at,
-                    fmt::format("unsupported instruction '{}': calls", opcode)};
+  if (opcode == "call" || opcode == "call.uni")
+    return call(b, opcode, guard, at, begin);
   if (!FunctionBuilder::knows(opcode))
     throw LoadError{at, fmt::format("unsupported instruction '{}'", opcode)};
   while (!s.accept(';')) {
@@ -131,8 +130,15 @@ Operand Parser::named(FunctionBuilder &b, std::string_view name) {
     o.space = variable->space;
     o.imm = variable->address;
     o.dynamicShared = variable->dynamicShared;
+    o.inFrame = variable->inFrame;
     if (s.peek() == '+' || s.peek() == '-')
       o.imm += uint64_t(s.integer());
+    return o;
+  }
+  if (Declared *d = findFunction(name)) {
+    d->addressTaken = true;
+    o.kind = Operand::Symbol;
+    o.imm = d->address;
     return o;
   }
   o.kind = Operand::Label;
@@ -167,8 +173,9 @@ Operand Parser::address(FunctionBuilder &b) {
       s.error("an address in a register of 16 bits");
     break;
   case Operand::Symbol:
-    o.row = b.constant(base.imm, 64, base.dynamicShared);
+    o.row = b.symbolRow(base, 64);
     o.bits = 64;
+    o.symbol = base.imm;
     o.imm = 0;
     break;
   case Operand::Integer:

@@ -1,6 +1,7 @@
 #ifndef RUNTIME_PTXSIM_PROGRAM_H
 #define RUNTIME_PTXSIM_PROGRAM_H
 
+#include "runtime/ptxsim/Calls.h"
 #include "runtime/ptxsim/Op.h"
 #include "runtime/ptxsim/ptxsim.h"
 
@@ -67,6 +68,8 @@ enum class Special : uint8_t {
   ClusterNctaidZ,
   ClusterCtarank,
   ClusterNctarank,
+  EnvReg0, ///< %envreg0; the others follow
+  EnvReg31 = EnvReg0 + 31,
   Scratch, ///< not a register of PTX: the row behind every sink
 };
 
@@ -112,7 +115,8 @@ struct Function {
   std::vector<SpecialRow> specials;
   std::vector<RegisterRange> registers;
   RaceFacts raceFacts;
-  uint32_t localBytes = 0;     ///< of one thread
+  uint32_t localBytes = 0;     ///< of one thread, with its stack
+  uint32_t stackBase = 0;      ///< where the frames of functions begin there
   bool usesAsyncProxy = false; ///< has bulk copies or wgmma
   bool usesWgmma = false;
   /// Rows of the registers that op i names (wgmma's own excepted):
@@ -123,6 +127,8 @@ struct Function {
   uint32_t dynamicSharedBase =
       0; ///< where dynamic shared memory starts in the window
   std::deque<std::vector<uint32_t>> lists;
+  std::deque<Callee> callees;
+  std::deque<CallSite> callSites;
 };
 
 RaceFacts raceFactsOf(const Function &function);

@@ -59,6 +59,15 @@ std::optional<Special> ptxsim::staticSpecial(std::string_view name) {
   for (const Name &entry : names)
     if (entry.name == name)
       return entry.special;
+  // envreg0 to envreg31
+  if (name.starts_with("envreg")) {
+    const std::string_view digits = name.substr(6);
+    unsigned n = 0;
+    for (char c : digits)
+      n = c >= '0' && c <= '9' && n < 32 ? n * 10 + unsigned(c - '0') : 32;
+    if (!digits.empty() && n < 32 && (digits.size() == 1 || digits[0] != '0'))
+      return Special(unsigned(Special::EnvReg0) + n);
+  }
   return std::nullopt;
 }
 
@@ -67,6 +76,8 @@ uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane,
   const Launch &launch = cta.launch;
   const Dim3 block = launch.block, grid = launch.grid, cluster = launch.cluster;
   const uint32_t thread = warp * warpSize + lane;
+  if (special >= Special::EnvReg0 && special <= Special::EnvReg31)
+    return launch.envreg[unsigned(special) - unsigned(Special::EnvReg0)];
   switch (special) {
   case Special::TidX:
     return thread % block.x;
@@ -152,6 +163,8 @@ uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane,
     return uint32_t(~((1ull << lane) - 1));
   case Special::LanemaskGt:
     return uint32_t(~((2ull << lane) - 1));
+  default:
+    break;
   }
   return 0;
 }

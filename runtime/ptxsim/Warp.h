@@ -3,11 +3,13 @@
 
 #include "runtime/ptxsim/AsyncCopies.h"
 #include "runtime/ptxsim/BulkCopies.h"
+#include "runtime/ptxsim/Calls.h"
 #include "runtime/ptxsim/Op.h"
 #include "runtime/ptxsim/Wgmma.h"
 #include "runtime/ptxsim/ptxsim.h"
 
 #include <bit>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -150,7 +152,8 @@ public:
   AsyncCopies copies;    ///< cp.async under way
   BulkCopies bulkCopies; ///< cp.async.bulk under way that bulk groups track
   WgmmaState wgmma;
-  uint32_t clusterArrived = 0; ///< lanes that owe a barrier.cluster.wait
+  std::unique_ptr<CallStack> calls; ///< if the kernel has calls
+  uint32_t clusterArrived = 0;      ///< lanes that owe a barrier.cluster.wait
   uint32_t clusterCounted = 0; ///< lanes that the cluster barrier has counted
   uint32_t expired = 0; ///< lanes whose wait for an mbarrier has timed out
   const Function *function = nullptr;

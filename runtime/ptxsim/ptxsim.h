@@ -122,6 +122,9 @@ struct DeviceOptions {
   /// spaced, the first and the last among them; 0: all. Only for kernels whose
   /// CTAs do not wait for each other.
   uint64_t sampleCtas = 0;
+  /// Bytes of a thread's stack in kernels whose functions may call themselves;
+  /// others get what they need.
+  uint32_t stackBytes = 16384;
   uint32_t maxSharedBytes =
       232448;                   ///< per CTA: 227 KiB, the Hopper opt-in limit
   uint32_t maxThreads = 1024;   ///< per CTA

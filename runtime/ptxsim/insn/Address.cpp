@@ -95,6 +95,9 @@ bool ptxsim::decodeCvta(Decoder &d) {
   if (!space || type != Type::U64 || !d.done())
     return false;
   d.expect(2);
+  // The address of a function's parameter is one of local memory.
+  if (*space == Space::Param && d.inFunction())
+    space = Space::Local;
   uint32_t destination = d.destination(0, 64), a = d.source(1, Type::U64);
   Op &op = d.emit(to ? fromGeneric : toGeneric);
   op.d = destination, op.a = a, op.imm = windowOf(*space);

@@ -77,12 +77,17 @@ bool ptxsim::decodeBrx(Decoder &d) {
 }
 
 bool ptxsim::decodeExit(Decoder &d) {
-  // The only functions are kernels: ret ends a thread too.
+  // ret of a kernel ends a thread too.
   if (d.opcode() == "ret")
     d.take("uni");
   if (!d.done())
     return false;
   d.expect(0);
+  if (d.opcode() == "ret" && d.inFunction()) {
+    d.emit(returnFromFunction).flags = Control;
+    d.function.jump(Jump::Return);
+    return true;
+  }
   d.emit(exitKernel).flags = Control;
   d.function.jump(Jump::Exit);
   return true;

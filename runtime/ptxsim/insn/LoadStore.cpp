@@ -494,8 +494,9 @@ bool takeHints(Decoder &d) {
 }
 
 Space takeSpace(Decoder &d) {
-  switch (d.takeOneOf({"global", "shared", "shared::cta", "local", "const",
-                       "param", "param::entry", "shared::cluster"})) {
+  switch (
+      d.takeOneOf({"global", "shared", "shared::cta", "local", "const", "param",
+                   "param::entry", "shared::cluster", "param::func"})) {
   case 0:
     return Space::Global;
   case 1:
@@ -509,6 +510,7 @@ Space takeSpace(Decoder &d) {
     return Space::Const;
   case 5:
   case 6:
+  case 8:
     return Space::Param;
   default:
     return Space::Generic;
@@ -526,7 +528,7 @@ bool decodeMemory(Decoder &d, bool isLoad) {
   if (type == Type::None || type == Type::Pred || bitsOf(type) > 64 ||
       bitsOf(type) * n > 128 || !d.done())
     return false;
-  if (!isLoad && (space == Space::Const || space == Space::Param))
+  if (!isLoad && space == Space::Const)
     return false;
   d.expect(hint ? 3 : 2);
   const Operand &value = d[isLoad ? 0 : 1];
@@ -547,10 +549,16 @@ bool decodeMemory(Decoder &d, bool isLoad) {
       d.error("registers of different widths in a vector");
     bits = actual;
   }
+  // Parameters of functions and of calls are in the thread's local memory.
+  if (space == Space::Param && (at.space == Space::Local ||
+                                (at.space == Space::Generic && d.inFunction())))
+    space = Space::Local;
+  if (!isLoad && space == Space::Param)
+    d.error("a kernel's parameters cannot be written");
   Handlers handlers = select(type, bits, n);
   const uint32_t *list = d.list({rows, n});
   if (space == Space::Param && at.space == Space::Param) {
-    uint64_t offset = d.symbolAddress(at);
+    uint64_t offset = at.symbol + at.offset;
     if (offset > d.function.f.kernel.paramBytes ||
         d.function.f.kernel.paramBytes - offset < bitsOf(type) / 8 * n)
       d.error("outside of the parameters");

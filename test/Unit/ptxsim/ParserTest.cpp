@@ -100,8 +100,10 @@ TEST(Parser, RefusesWithPositionAndForm) {
             "k.ptx:5:20: unsupported special register '%foo' in 'mov.u32 %r1, "
             "%foo;'");
   EXPECT_THAT(
-      bodyError("  call.uni f, ();"),
-      HasSubstr("k.ptx:5:3: unsupported instruction 'call.uni': calls"));
+      bodyError("  tex.1d.v4.f32.s32 a, b;"),
+      HasSubstr("k.ptx:5:3: unsupported instruction 'tex.1d.v4.f32.s32'"));
+  EXPECT_THAT(bodyError("  .reg .b32 a<3>; .reg .b64 a<2>;"),
+              HasSubstr("register 'a' is already declared"));
   EXPECT_THAT(bodyError("  .reg .b32 %r<3>; mov.u32 %r1, 1"),
               HasSubstr("expected ',' between operands"));
   EXPECT_THAT(bodyError("  .reg .f32 %f; add.f32 %f, %f, 1;"),
