@@ -26,9 +26,11 @@ void ptxsim::faultMisaligned(Warp &w, const Op &op, unsigned lane, Space space,
   if (space == Space::Global || space == Space::Const)
     if (const Allocation *a = w.cta->launch.arena->find(address, 1))
       in = fmt::format(" ('{}' + {})", a->name, address - a->base);
-  w.fault(op, lane,
-          fmt::format("address {:#x} is not {}-byte aligned{}", address, bytes,
-                      in));
+  w.fault(
+      op, lane,
+      fmt::format("address {:#x} is not {}-byte aligned{}", address, bytes, in),
+      {{fmt::format("it is {} bytes past a multiple of {}", address % bytes,
+                    bytes)}});
 }
 
 namespace {
@@ -83,10 +85,21 @@ void checkBounds(Warp &w, const Op &op, unsigned lane, const Cta &cta,
             fmt::format(
                 "address {:#x} is before the start of shared memory at {:#x}",
                 address, sharedBegin));
+  Notes notes;
+  if (cta.launch.dynamicShared)
+    notes.push_back({fmt::format(
+        "{} bytes of dynamic shared memory would do for this "
+        "access: too few are given at launch, or an index is off",
+        address + bytes - cta.sharedEnd + cta.launch.dynamicShared)});
+  else if (!cta.launch.function->kernel.dynamicShared.empty())
+    notes.push_back({fmt::format("'{}' is dynamic shared memory, and the "
+                                 "launch gives none",
+                                 cta.launch.function->kernel.dynamicShared)});
   w.fault(op, lane,
           fmt::format("{} bytes at address {:#x} (offset {}) are outside the "
                       "{}",
-                      bytes, address, address - sharedBegin, sharedName(cta)));
+                      bytes, address, address - sharedBegin, sharedName(cta)),
+          notes);
 }
 
 [[noreturn]] void faultUnwritten(Warp &w, const Op &op, unsigned lane, Cta &cta,
@@ -98,11 +111,35 @@ void checkBounds(Warp &w, const Op &op, unsigned lane, const Cta &cta,
             fmt::format("{} bytes at address {:#x} (offset {}) of shared "
                         "memory are read, but the asynchronous copy of line {} "
                         "has not been waited for",
-                        bytes, address, offset, t->line()));
+                        bytes, address, offset, t->line()),
+            {{"the copy is issued here", t->op},
+             {"a wait for the copy's mbarrier (mbarrier.try_wait of the right "
+              "phase) or bulk group is missing between the two"}});
   w.fault(op, lane,
           fmt::format("{} bytes at address {:#x} (offset {}) of shared "
                       "memory are read, but byte {} was never written",
-                      bytes, address, offset, byte));
+                      bytes, address, offset, byte),
+          {{"the store that should have come before is missing or writes "
+            "elsewhere, or nothing makes this thread wait for it"}});
+}
+
+/// The likely cause of an access that no allocation contains.
+Notes outOfBounds(const Arena &arena, uint64_t address, unsigned bytes) {
+  const Allocation *a = arena.nearest(address);
+  if (!a)
+    return address < 4096
+               ? Notes{{"a parameter is null, or the address has never been "
+                        "computed"}}
+               : Notes{};
+  const uint64_t end = a->base + a->size;
+  if (!a->live)
+    return {{"the allocation was freed before this launch"}};
+  // Far away it is no question of the size.
+  if (address + bytes <= end || address + bytes - end > 2 * a->size + 4096)
+    return {};
+  return {{fmt::format("'{}' is {} bytes too small for this access, or an "
+                       "index is not checked against its size",
+                       a->name, address + bytes - end)}};
 }
 
 /// Calls f(word of bits, bits) for the bits of a range of shared memory.
@@ -202,7 +239,10 @@ void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
                 fmt::format("address {:#x} (offset {}) of shared memory is "
                             "read by the asynchronous proxy, but no "
                             "fence.proxy.async has followed its last write",
-                            i * 16 + sharedBegin, i * 16));
+                            i * 16 + sharedBegin, i * 16),
+                {{"a fence.proxy.async.shared::cta by the thread that wrote "
+                  "is missing after its store and before the barrier that "
+                  "precedes this instruction"}});
 }
 
 std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
@@ -216,13 +256,14 @@ std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
     if (!a || !a->contains(address, bytes)) {
       a = launch.arena->find(address, bytes);
       if (!a)
-        w.fault(
-            op, lane,
-            address & windowMask
-                ? fmt::format("address {:#x} is a generic address of another "
-                              "space, expected one of global memory",
-                              address)
-                : launch.arena->describe(address, bytes));
+        w.fault(op, lane,
+                address & windowMask
+                    ? fmt::format("address {:#x} is a generic address of "
+                                  "another space, expected one of global "
+                                  "memory",
+                                  address)
+                    : launch.arena->describe(address, bytes),
+                outOfBounds(*launch.arena, address, bytes));
       w.lastAllocation = a;
     }
   }

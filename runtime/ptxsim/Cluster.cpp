@@ -1,7 +1,9 @@
 #include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/FaultText.h"
 
 #include "runtime/ptxsim/Observer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace ptxsim;
@@ -59,9 +61,13 @@ void Cluster::run(uint64_t number) {
             spinning = &w;
       if (!spinning)
         continue;
-      throw Fault{fmt::format(
-          "{}: the CTA has executed more than {} warp instructions: it hangs",
-          spinning->where(spinning->ops[spinning->pc]), limit)};
+      throw Fault{faultText(
+          *spinning, spinning->ops[spinning->pc], std::nullopt,
+          fmt::format("the CTA has executed more than {} warp instructions: "
+                      "it hangs",
+                      limit),
+          {{"the warp is here: a loop whose condition never becomes true, or "
+            "a wait for what nobody does"}})};
     }
   }
   for (Cta &cta : ctas) {
@@ -99,10 +105,16 @@ void Cluster::deadlock() {
   std::string text;
   const Warp *first = nullptr;
   const Op *at = nullptr;
+  Notes waiting; // the first at each line
   for (const Cta &cta : ctas)
     for (const Warp &w : cta.warps)
       for (const Split &split : w.splits) {
         const Op &op = w.ops[split.waitingAt()];
+        if (waiting.size() < 4 &&
+            std::none_of(waiting.begin(), waiting.end(),
+                         [&](const Note &n) { return n.op == &op; }))
+          waiting.push_back(
+              {"waiting here: " + cta.describeWait(w, split), &op});
         if (!first)
           first = &w, at = &op;
         text += text.empty() ? "" : "; ";
@@ -110,8 +122,8 @@ void Cluster::deadlock() {
           text += fmt::format("cta ({},{},{}) ", cta.id.x, cta.id.y, cta.id.z);
         text += cta.describeWait(w, split);
       }
-  throw Fault{fmt::format("{}: deadlock: no warp can go on: {}",
-                          first->where(*at), text)};
+  throw Fault{faultText(*first, *at, std::nullopt,
+                        "deadlock: no warp can go on: " + text, waiting)};
 }
 
 // --- barrier.cluster ---

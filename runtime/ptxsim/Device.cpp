@@ -1,4 +1,5 @@
 #include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/FaultText.h"
 #include "runtime/ptxsim/Observer.h"
 #include "runtime/ptxsim/Parser.h"
 #include "runtime/ptxsim/ThreadPool.h"
@@ -108,9 +109,7 @@ Result<std::shared_ptr<Module>> Device::loadModule(std::string text,
   try {
     Parser(*module, impl->arena, impl->options.stackBytes).run();
   } catch (const LoadError &e) {
-    return Status::error(fmt::format("{}:{}:{}: {}", module->filename,
-                                     e.position.line, e.position.column,
-                                     e.text));
+    return Status::error(loadErrorText(*module, e.position, e.text));
   } catch (const std::bad_alloc &) {
     return Status::error(fmt::format("{}: out of memory", module->filename));
   }
@@ -215,34 +214,34 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
   for (Observer *o : launch.observers)
     o->launchStarts(launch);
   const unsigned threads = launch.observers.empty() ? impl->pool.size() : 1;
-  impl->pool.run(
-      unsigned(std::min<uint64_t>(launch.sampled, threads)), [&launch] {
-        uint64_t at = 0;
-        auto fail = [&](std::string text) {
-          launch.failed = true;
-          std::lock_guard lock(launch.mutex);
-          // Of several faults the first CTA's is told, so that the text depends
-          // less on timing.
-          if (at < launch.errorCta)
-            launch.errorCta = at, launch.error = std::move(text);
-        };
-        try {
-          Cluster executed(launch);
-          while (!launch.failed &&
-                 (at = launch.next.fetch_add(1)) < launch.sampled) {
-            if (launch.sampled > 1)
-              at = at * (launch.clusters - 1) / (launch.sampled - 1);
-            executed.run(at);
-          }
-          std::lock_guard lock(launch.mutex);
-          launch.counters += executed.counters();
-        } catch (const Fault &fault) {
-          fail(fault.text);
-        } catch (const std::exception &e) {
-          fail(fmt::format("kernel '{}': {}", launch.function->kernel.name,
-                           e.what()));
-        }
-      });
+  impl->pool.run(unsigned(std::min<uint64_t>(launch.sampled, threads)),
+                 [&launch] {
+                   uint64_t at = 0;
+                   auto fail = [&](std::string text) {
+                     launch.failed = true;
+                     std::lock_guard lock(launch.mutex);
+                     // Of several faults the first CTA's is told, so that the
+                     // text depends less on timing.
+                     if (at < launch.errorCta)
+                       launch.errorCta = at, launch.error = std::move(text);
+                   };
+                   try {
+                     Cluster executed(launch);
+                     while (!launch.failed &&
+                            (at = launch.next.fetch_add(1)) < launch.sampled) {
+                       if (launch.sampled > 1)
+                         at = at * (launch.clusters - 1) / (launch.sampled - 1);
+                       executed.run(at);
+                     }
+                     std::lock_guard lock(launch.mutex);
+                     launch.counters += executed.counters();
+                   } catch (const Fault &fault) {
+                     fail(fault.text);
+                   } catch (const std::exception &e) {
+                     fail(fmt::format("kernel '{}': {}",
+                                      launch.function->kernel.name, e.what()));
+                   }
+                 });
   launch.counters.ctas = total * clusterSize;
   launch.counters.ctasExecuted = launch.sampled * clusterSize;
   for (Observer *o : launch.observers)

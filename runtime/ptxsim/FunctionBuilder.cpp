@@ -62,6 +62,7 @@ void FunctionBuilder::declareRegister(Type type, std::string_view name,
   if (inFunction())
     f.callees[uint32_t(current)].registers.push_back(
         {row, std::max(count, 1u), stride});
+  f.registerNames.push_back({name, row, stride, count, type, range});
   f.kernel.registers += count;
   const bool isNew =
       range ? scopes.back()

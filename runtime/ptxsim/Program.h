@@ -92,6 +92,14 @@ struct RegisterRange {
   uint32_t offset, bytes;
 };
 
+/// Registers as declared: `name`, or name0, name1, ... of a range.
+struct RegisterName {
+  std::string_view name; ///< into the module's text
+  uint32_t row = 0, stride = 0, count = 0;
+  Type type = Type::None;
+  bool range = false;
+};
+
 /// What the race detector has to know of a function.
 struct RaceFacts {
   uint8_t smallest = 4; ///< bytes of the smallest access to shared memory, at
@@ -114,6 +122,7 @@ struct Function {
   std::vector<ConstantRow> constants;
   std::vector<SpecialRow> specials;
   std::vector<RegisterRange> registers;
+  std::vector<RegisterName> registerNames;
   RaceFacts raceFacts;
   uint32_t localBytes = 0;     ///< of one thread, with its stack
   uint32_t stackBase = 0;      ///< where the frames of functions begin there

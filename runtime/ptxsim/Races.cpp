@@ -394,12 +394,29 @@ void Races::report(Warp &w, const Op &op, unsigned lane, uint32_t cell,
                         "a cp.async that writes it is in flight: {}; expected "
                         "a cp.async.wait_group before",
                         offset + sharedBegin, offset,
-                        writes ? "written" : "read", accessAt(w, other)));
+                        writes ? "written" : "read", accessAt(w, other)),
+            {{"the copy is issued here", &w.ops[pcOf(other)]},
+             {"its thread must execute a cp.async.wait_group that covers it, "
+              "and then all threads a barrier, before this instruction"}});
+  const Op *otherOp = &w.ops[pcOf(other)];
+  const uint32_t here = w.function->infos[w.indexOf(op)].line,
+                 there = w.function->infos[pcOf(other)].line;
   w.fault(op, at,
           fmt::format("race: address {:#x} (offset {}) of shared memory is {} "
                       "here and {} by {}, and no {} orders the two",
                       offset + sharedBegin, offset, writes ? "written" : "read",
                       otherWrites ? "written" : "read", accessAt(w, other),
                       warpOf(other) == w.index ? "bar.warp.sync or barrier"
-                                               : "barrier"));
+                                               : "barrier"),
+          {{fmt::format("the other access, by warp {} lane {}", warpOf(other),
+                        laneOf(other)),
+            otherOp},
+           {otherOp == &op
+                ? std::string("a bar.sync is missing between two executions "
+                              "of this line")
+                : fmt::format("a {} is missing between lines {} and {} (if "
+                              "they are in a loop, also the other way round)",
+                              warpOf(other) == w.index ? "bar.warp.sync"
+                                                       : "bar.sync",
+                              there, here)}});
 }

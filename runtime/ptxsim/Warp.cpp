@@ -1,4 +1,5 @@
 #include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/FaultText.h"
 #include "runtime/ptxsim/Lanes.h"
 
 #include <fmt/format.h>
@@ -289,7 +290,9 @@ void Warp::exitLanes(uint32_t mask) {
     if (const AsyncCopies::Copy *copy = copies.find(mask))
       fault(ops[copy->pc], copy->lane,
             "the copy is still in flight when its thread exits: expected a "
-            "cp.async.wait_group before");
+            "cp.async.wait_group before",
+            {{"the last cp.async.wait_group leaves it in flight, or there is "
+              "none: cp.async.wait_all before the end covers it"}});
   live &= ~mask;
   active &= ~mask;
   stop = true;
@@ -301,35 +304,25 @@ void Warp::requireConverged(const Op &op, uint32_t mask) {
   if (mask == live || !cta->launch.options.checks.divergence)
     return;
   std::string others;
-  for (const Split &split : splits)
+  Notes notes;
+  for (const Split &split : splits) {
     others +=
         fmt::format("{} lanes {:#x} are at line {}", others.empty() ? ";" : ",",
                     split.mask, function->infos[split.pc].line);
+    notes.push_back(
+        {fmt::format("lanes {:#x} are here", split.mask), &ops[split.pc]});
+  }
   if (uint32_t off = active & ~mask)
     others += fmt::format("{} lanes {:#x} have a false guard",
                           others.empty() ? ";" : ",", off);
   fault(op, unsigned(std::countr_zero(mask)),
         fmt::format("the warp must execute this together, but only lanes {:#x} "
                     "of {:#x} do{}",
-                    mask, live, others));
+                    mask, live, others),
+        notes);
 }
 
-std::string Warp::where(const Op &op) const {
-  const OpInfo &info = function->infos[indexOf(op)];
-  return fmt::format("{}:{}: {}: cta ({},{},{}) warp {}",
-                     function->module->filename, info.line, info.form,
-                     cta->id.x, cta->id.y, cta->id.z, index);
-}
-
-void Warp::fault(const Op &op, unsigned lane, const std::string &message) {
-  const SourceLoc &loc = function->locs[function->infos[indexOf(op)].loc];
-  std::string at;
-  if (loc.file) {
-    auto it = function->module->files.find(loc.file);
-    at = fmt::format(" (at {}:{}:{})",
-                     it == function->module->files.end() ? "?" : it->second,
-                     loc.line, loc.column);
-  }
-  throw Fault{fmt::format("{} lane {} (thread {}): {}{}", where(op), lane,
-                          index * warpSize + lane, message, at)};
+void Warp::fault(const Op &op, unsigned lane, const std::string &message,
+                 const Notes &notes) {
+  throw Fault{faultText(*this, op, lane, message, notes)};
 }

@@ -4,6 +4,7 @@
 #include "runtime/ptxsim/AsyncCopies.h"
 #include "runtime/ptxsim/BulkCopies.h"
 #include "runtime/ptxsim/Calls.h"
+#include "runtime/ptxsim/Fault.h"
 #include "runtime/ptxsim/Op.h"
 #include "runtime/ptxsim/Wgmma.h"
 #include "runtime/ptxsim/ptxsim.h"
@@ -97,12 +98,11 @@ public:
                     unsigned bytes, Access kind);
 
   // --- errors ---
-  /// `file:line: form: cta (x,y,z) warp w`, as messages about this warp begin.
-  std::string where(const Op &op) const;
-  /// Ends the launch with `file:line: form: cta (x,y,z) warp w lane l (thread
-  /// t): message`.
+  /// Ends the launch with `file:line:column: error: form: cta (x,y,z) warp w
+  /// lane l (thread t): message`, the line of PTX, the lane's values of the
+  /// address and the notes (FaultText.h).
   [[noreturn]] void fault(const Op &op, unsigned lane,
-                          const std::string &message);
+                          const std::string &message, const Notes &notes = {});
   /// For instructions that the whole warp must execute together: faults unless
   /// all lanes that have not exited are in mask.
   void requireConverged(const Op &op, uint32_t mask);

@@ -29,7 +29,13 @@ public:
   bool ok() const { return !text; }
   explicit operator bool() const { return ok(); }
   /// Empty when ok.
+  /// Diagnostics have several lines; the first one tells the error.
   std::string message() const { return text.value_or(std::string()); }
+  /// The first line of the message.
+  std::string summary() const {
+    const std::string all = message();
+    return all.substr(0, all.find('\n'));
+  }
 
 private:
   std::optional<std::string> text;

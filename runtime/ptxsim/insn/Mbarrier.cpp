@@ -25,7 +25,9 @@ Mbarrier &barrierAt(Warp &w, const Op &op, unsigned lane,
   w.fault(op, lane,
           fmt::format("there is no mbarrier at address {:#x} of shared memory: "
                       "expected an mbarrier.init before (and no inval since)",
-                      place.address));
+                      place.address),
+          {{"one thread must execute mbarrier.init, and then all threads a "
+            "barrier, before this instruction"}});
 }
 
 void require(Warp &w, const Op &op, unsigned lane, const Mbarrier::Error &e) {

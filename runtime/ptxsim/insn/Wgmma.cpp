@@ -194,7 +194,8 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
   const Form &f = formOf(op);
   WgmmaState &state = w.wgmma;
   if (!state.fenced)
-    w.fault(op, 0, "expected a wgmma.fence before the first wgmma.mma_async");
+    w.fault(op, 0, "expected a wgmma.fence before the first wgmma.mma_async",
+            {{"a wgmma.fence.sync.aligned is missing before this line"}});
   const unsigned registers = op.count + (f.registersA ? 4u : 0u);
   for (unsigned i = 0; i < registers; ++i)
     if (state.rows[op.list[i] / 64] & WgmmaState::Touched)
@@ -202,7 +203,9 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
               fmt::format("register {} of {} has been accessed since the last "
                           "wgmma.fence: expected one before this instruction",
                           i < op.count ? i : i - op.count,
-                          i < op.count ? "D" : "A"));
+                          i < op.count ? "D" : "A"),
+              {{"a wgmma.fence.sync.aligned is missing between that access "
+                "and this line"}});
   const uint32_t scale = w.word(f.scaleWord) ^ f.scaleFlip;
   if (scale && scale != allLanes)
     w.fault(op, 0, "the lanes of the warp give different scale-d");
@@ -411,7 +414,10 @@ void Warp::watchRegisters(const Op &op, uint32_t) {
                               "it yet",
                               r < p.op->count ? r : r - p.op->count,
                               r < p.op->count ? "D" : "A",
-                              lineOf(*this, *p.op)));
+                              lineOf(*this, *p.op)),
+                  {{"the wgmma is issued here", p.op},
+                   {"a wgmma.wait_group that covers it is missing between the "
+                    "two, or its commit_group is"}});
     }
     state |= WgmmaState::Touched;
   }

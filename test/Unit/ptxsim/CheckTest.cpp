@@ -13,8 +13,9 @@ TEST(Check, MisalignedNamesEverything) {
       ".pred p; mov.u32 a, s; setp.eq.u32 p, %t, 81;\n"
       "  @p add.s32 a, a, 4; @p ld.shared.v4.b32 {r0, r1, r2, r3}, [a];",
       96);
-  EXPECT_EQ(fault, "k.ptx:16: ld.shared.v4.b32: cta (0,0,0) warp 2 lane 17 "
-                   "(thread 81): address 0x404 is not 16-byte aligned");
+  EXPECT_EQ(fault,
+            "k.ptx:16:26: error: ld.shared.v4.b32: cta (0,0,0) warp 2 lane 17 "
+            "(thread 81): address 0x404 is not 16-byte aligned");
 }
 
 TEST(Check, SourceLocation) {
@@ -32,11 +33,12 @@ TEST(Check, SourceLocation) {
   ASSERT_EQ(sim.loadError, "");
   uint64_t p = sim.buffer("activations", std::vector<uint32_t>(4));
   Status status = sim.run({p}, {1, 1, 1});
-  EXPECT_THAT(status.message(),
-              MatchesRegex(
-                  "k\\.ptx:10: ld\\.global\\.b32: cta \\(0,0,0\\) warp 0 lane "
-                  "0 \\(thread 0\\): address 0x[0-9a-f]+ is not 4-byte aligned "
-                  "\\('activations' \\+ 2\\) \\(at model\\.mlir:12:3\\)"));
+  EXPECT_THAT(
+      status.summary(),
+      MatchesRegex(
+          "k\\.ptx:10:3: error: ld\\.global\\.b32: cta \\(0,0,0\\) warp 0 lane "
+          "0 \\(thread 0\\): address 0x[0-9a-f]+ is not 4-byte aligned "
+          "\\('activations' \\+ 2\\) \\(at model\\.mlir:12:3\\)"));
 }
 
 TEST(Check, GlobalOutOfBounds) {
@@ -173,10 +175,12 @@ TEST(Check, DivergentBarrier) {
   std::string fault = faultOfBody("  .reg .pred p; setp.lt.u32 p, %t, 3; @p "
                                   "bra END;\n  bar.sync 0;\nEND: bar.sync 0;",
                                   32);
-  EXPECT_EQ(fault, "k.ptx:16: bar.sync: cta (0,0,0) warp 0 lane 3 (thread 3): "
-                   "the warp must execute this together, but only lanes "
-                   "0xfffffff8 of 0xffffffff do; lanes 0x7 are "
-                   "at line 17");
+  EXPECT_EQ(
+      fault,
+      "k.ptx:16:3: error: bar.sync: cta (0,0,0) warp 0 lane 3 (thread 3): "
+      "the warp must execute this together, but only lanes "
+      "0xfffffff8 of 0xffffffff do; lanes 0x7 are "
+      "at line 17");
   EXPECT_THAT(
       faultOfBody("  .reg .pred p; setp.lt.u32 p, %t, 3; @p bar.sync 0;", 32),
       HasSubstr("lanes 0xfffffff8 have a false guard"));
@@ -205,10 +209,12 @@ TEST(Check, Deadlock) {
       faultOfBody("  .reg .pred p; setp.lt.u32 p, %t, 32; @p bra A;\n  "
                   "bar.sync 1, 64; bra END;\nA: bar.sync 2, 64;\nEND:",
                   64);
-  EXPECT_EQ(fault, "k.ptx:17: bar.sync: cta (0,0,0) warp 0: deadlock: no warp "
-                   "can go on: warp 0 lanes 0xffffffff at line 17 (barrier 2: "
-                   "32 of 64 threads); warp 1 lanes "
-                   "0xffffffff at line 16 (barrier 1: 32 of 64 threads)");
+  EXPECT_EQ(
+      fault,
+      "k.ptx:17:4: error: bar.sync: cta (0,0,0) warp 0: deadlock: no warp "
+      "can go on: warp 0 lanes 0xffffffff at line 17 (barrier 2: "
+      "32 of 64 threads); warp 1 lanes "
+      "0xffffffff at line 16 (barrier 1: 32 of 64 threads)");
 }
 
 TEST(Check, ShuffleThatNeverMeets) {
@@ -226,8 +232,9 @@ TEST(Check, ShuffleThatNeverMeets) {
 }
 
 TEST(Check, TrapIsAFault) {
-  EXPECT_EQ(faultOfBody("  .reg .pred p; setp.eq.u32 p, %t, 6; @p trap;"),
-            "k.ptx:15: trap: cta (0,0,0) warp 0 lane 6 (thread 6): trap");
+  EXPECT_EQ(
+      faultOfBody("  .reg .pred p; setp.eq.u32 p, %t, 6; @p trap;"),
+      "k.ptx:15:42: error: trap: cta (0,0,0) warp 0 lane 6 (thread 6): trap");
 }
 
 TEST(Check, UniformBranchThatIsNot) {

@@ -73,35 +73,41 @@ TEST(Parser, FreeLayoutAndNumbers) {
 
 TEST(Parser, RefusesWithPositionAndForm) {
   EXPECT_EQ(bodyError("  tex.2d.v4.f32.f32 {a,b,c,d}, [t, {x,y}];"),
-            "k.ptx:5:3: unsupported instruction 'tex.2d.v4.f32.f32'");
+            "k.ptx:5:3: error: unsupported instruction 'tex.2d.v4.f32.f32'");
   EXPECT_EQ(bodyError("  .reg .b32 %r<3>;\n  frobnicate.b32 %r1, %r2;"),
-            "k.ptx:6:3: unsupported instruction 'frobnicate.b32'");
-  EXPECT_EQ(bodyError("  .reg .b32 %r<3>;\n  add.wide.s32 %r1, %r2, 1;"),
-            "k.ptx:6:3: unsupported form 'add.wide.s32' in 'add.wide.s32 %r1, "
-            "%r2, 1;'");
+            "k.ptx:6:3: error: unsupported instruction 'frobnicate.b32'");
+  EXPECT_EQ(
+      bodyError("  .reg .b32 %r<3>;\n  add.wide.s32 %r1, %r2, 1;"),
+      "k.ptx:6:3: error: unsupported form 'add.wide.s32' in 'add.wide.s32 %r1, "
+      "%r2, 1;'");
   EXPECT_EQ(bodyError("  .reg .b32 %r<3>;\n\n  ld.global.v8.b32 %r1, [%r2];"),
-            "k.ptx:7:3: unsupported form 'ld.global.v8.b32' in "
+            "k.ptx:7:3: error: unsupported form 'ld.global.v8.b32' in "
             "'ld.global.v8.b32 %r1, [%r2];'");
   EXPECT_EQ(
       bodyError("  .reg .b32 %r<3>; .reg .b64 %d;\n  add.s32 %r1, %r2, %d;"),
-      "k.ptx:6:3: expected a source register of 32 bits, but got one of 64 in "
+      "k.ptx:6:3: error: expected a source register of 32 bits, but got one of "
+      "64 in "
       "'add.s32 %r1, %r2, %d;'");
   EXPECT_EQ(bodyError("  .reg .b32 %r<3>;\n  add.s32 %r1, %r2;"),
-            "k.ptx:6:3: expected 3 operands, but got 2 in 'add.s32 %r1, %r2;'");
+            "k.ptx:6:3: error: expected 3 operands, but got 2 in 'add.s32 %r1, "
+            "%r2;'");
   EXPECT_EQ(bodyError("  bra NOWHERE;"),
-            "k.ptx:5:3: label 'NOWHERE' is not defined");
-  EXPECT_EQ(bodyError("L: L: ret;"), "k.ptx:5:4: label 'L' is already defined");
+            "k.ptx:5:3: error: label 'NOWHERE' is not defined");
+  EXPECT_EQ(bodyError("L: L: ret;"),
+            "k.ptx:5:4: error: label 'L' is already defined");
   EXPECT_EQ(bodyError("  { L: } bra L;"),
-            "k.ptx:5:10: label 'L' is not defined");
+            "k.ptx:5:10: error: label 'L' is not defined");
+  EXPECT_EQ(bodyError("  .reg .b32 %r<3>; mov.u32 %r5, 1;"),
+            "k.ptx:5:20: error: expected a register as destination in 'mov.u32 "
+            "%r5, 1;'");
   EXPECT_EQ(
-      bodyError("  .reg .b32 %r<3>; mov.u32 %r5, 1;"),
-      "k.ptx:5:20: expected a register as destination in 'mov.u32 %r5, 1;'");
-  EXPECT_EQ(bodyError("  .reg .b32 %r<3>; mov.u32 %r1, %foo;"),
-            "k.ptx:5:20: unsupported special register '%foo' in 'mov.u32 %r1, "
-            "%foo;'");
+      bodyError("  .reg .b32 %r<3>; mov.u32 %r1, %foo;"),
+      "k.ptx:5:20: error: unsupported special register '%foo' in 'mov.u32 %r1, "
+      "%foo;'");
   EXPECT_THAT(
       bodyError("  tex.1d.v4.f32.s32 a, b;"),
-      HasSubstr("k.ptx:5:3: unsupported instruction 'tex.1d.v4.f32.s32'"));
+      HasSubstr(
+          "k.ptx:5:3: error: unsupported instruction 'tex.1d.v4.f32.s32'"));
   EXPECT_THAT(bodyError("  .reg .b32 a<3>; .reg .b64 a<2>;"),
               HasSubstr("register 'a' is already declared"));
   EXPECT_THAT(bodyError("  .reg .b32 %r<3>; mov.u32 %r1, 1"),
@@ -117,9 +123,10 @@ TEST(Parser, RefusesBrokenText) {
   EXPECT_THAT(loadError(header + ".visible .entry k() { ret;"),
               HasSubstr("a function that does not end"));
   EXPECT_THAT(loadError(header + "/* never closed"),
-              HasSubstr("k.ptx:4:1: a comment that does not end"));
-  EXPECT_THAT(loadError("hello"),
-              HasSubstr("k.ptx:1:6: expected a directive at module level"));
+              HasSubstr("k.ptx:4:1: error: a comment that does not end"));
+  EXPECT_THAT(
+      loadError("hello"),
+      HasSubstr("k.ptx:1:6: error: expected a directive at module level"));
   EXPECT_THAT(loadError(".version 8.4\n.target sm_90a\n.address_size 32\n"),
               HasSubstr("unsupported .address_size 32"));
   EXPECT_THAT(loadError(header + ".global .b8 x[];"),

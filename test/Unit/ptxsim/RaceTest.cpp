@@ -55,7 +55,8 @@ TEST(Race, NamesBothAccesses) {
   EXPECT_EQ(faultOfBody(begin + "\n  @p st.shared.b32 [a], 1;\n  @!p "
                                 "ld.shared.b32 v, [b];",
                         64),
-            "k.ptx:20: ld.shared.b32: cta (0,0,0) warp 1 lane 0 (thread 32): "
+            "k.ptx:20:7: error: ld.shared.b32: cta (0,0,0) warp 1 lane 0 "
+            "(thread 32): "
             "race: address 0x400 (offset 0) of shared memory is read here and "
             "written by k.ptx:19: st.shared.b32 of warp 0 lane 0, and no "
             "barrier orders the two");

@@ -42,7 +42,7 @@ Sim::Sim(const std::string &text, DeviceOptions options) : device(options) {
   if (result)
     module = *result;
   else
-    loadError = result.message();
+    loadError = result.status().summary();
 }
 
 Status Sim::run(std::vector<uint64_t> params, Dim3 block, Dim3 grid,
@@ -80,7 +80,7 @@ std::string faultOfBody(const std::string &body, size_t threads,
   uint64_t out = sim.buffer("out", std::vector<uint64_t>(threads));
   uint64_t p0 = sim.buffer("in0", std::vector<uint64_t>(threads));
   uint64_t p1 = sim.buffer("in1", std::vector<uint64_t>(threads));
-  return sim.run({out, p0, p1}, {uint32_t(threads), 1, 1}).message();
+  return sim.run({out, p0, p1}, {uint32_t(threads), 1, 1}).summary();
 }
 
 namespace {

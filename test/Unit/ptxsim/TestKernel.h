@@ -57,7 +57,8 @@ public:
 std::vector<uint64_t> runBody(const std::string &body, size_t threads,
                               std::vector<uint64_t> in0 = {},
                               std::vector<uint64_t> in1 = {});
-/// The fault or load error of such a body; empty if there is none.
+/// The first line of the fault or load error of such a body; empty if there is
+/// none.
 std::string faultOfBody(const std::string &body, size_t threads = 32,
                         DeviceOptions options = {});
 

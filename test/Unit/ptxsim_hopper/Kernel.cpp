@@ -55,7 +55,7 @@ hopper::Program::Program(const std::string &ptx, DeviceOptions options)
   if (loaded)
     module = *loaded;
   else
-    loadError = loaded.message();
+    loadError = loaded.status().summary();
 }
 
 uint64_t hopper::Program::allocate(const void *data, size_t bytes,
@@ -75,7 +75,7 @@ std::string hopper::Program::run(uint32_t threads, uint64_t out, uint64_t in0,
   return device
       .launch(*module, module->kernels().front(), grid, {threads, 1, 1}, 0,
               params, &counters, cluster)
-      .message();
+      .summary();
 }
 
 std::vector<uint32_t> hopper::outputOf(const std::string &body,

@@ -17,7 +17,7 @@ Program::Program(const std::string &ptx, ptxsim::DeviceOptions options)
   if (loaded)
     module = *loaded;
   else
-    error = loaded.message();
+    error = loaded.status().summary();
 }
 
 uint64_t Program::allocate(const void *data, size_t bytes, const char *name) {
@@ -33,7 +33,7 @@ uint64_t Program::allocate(const void *data, size_t bytes, const char *name) {
 
 void Program::copyOut(void *data, uint64_t address, size_t bytes) {
   if (auto status = device.copyToHost(data, address, bytes); !status)
-    error = status.message();
+    error = status.summary();
 }
 
 void Program::start(const char *name, ptxsim::Dim3 grid, ptxsim::Dim3 block,
@@ -47,7 +47,7 @@ void Program::start(const char *name, ptxsim::Dim3 grid, ptxsim::Dim3 block,
   }
   auto status = device.launch(*module, *kernel, grid, block, dynamicShared,
                               params, &counters);
-  error = status.message();
+  error = status.summary();
 }
 
 std::string harness::readFile(const std::string &name) {
