@@ -108,3 +108,49 @@ Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
   }
   return {};
 }
+
+Status ptxsim::readChecks(std::string_view text, DeviceOptions &options) {
+  const auto setAll = [&](bool on) {
+    for (const Switch &s : switches)
+      options.checks.*(s.check) = on;
+  };
+  bool only = false; // a name alone switches off what is not named
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    if (item == "all" || item == "none") {
+      setAll(item == "all");
+      continue;
+    }
+    const size_t equals = item.find('=');
+    const std::string_view name = item.substr(0, equals),
+                           value = equals == item.npos
+                                       ? "on"
+                                       : item.substr(equals + 1);
+    const Switch *found = nullptr;
+    std::string names;
+    for (const Switch &s : switches) {
+      names += std::string(names.empty() ? "" : ", ") + std::string(s.name);
+      if (s.name == name)
+        found = &s;
+    }
+    if (!found)
+      return Status::error(fmt::format(
+          "expected all, none or names of {}, but got '{}'", names, item));
+    if (value != "on" && value != "off")
+      return Status::error(
+          fmt::format("{}: expected on or off, but got '{}'", name, value));
+    if (equals == item.npos && !only)
+      setAll(false), only = true;
+    options.checks.*(found->check) = value == "on";
+  }
+  return {};
+}
+
+std::vector<std::pair<std::string_view, bool>>
+ptxsim::checkNames(const Checks &checks) {
+  std::vector<std::pair<std::string_view, bool>> names;
+  for (const Switch &s : switches)
+    names.emplace_back(s.name, checks.*(s.check));
+  return names;
+}

@@ -144,6 +144,11 @@ Status readSchedule(std::string_view text, DeviceOptions &options);
 Status readAsync(std::string_view text, DeviceOptions &options);
 /// `schedule=reverse,async=lazy,shared-races=off`: changes what is named.
 Status readOptions(std::string_view text, DeviceOptions &options);
+/// `all`, `none`, or names: only these are on. `name=on` and `name=off` change
+/// one of what stands so far.
+Status readChecks(std::string_view text, DeviceOptions &options);
+/// The checks by the names that options use.
+std::vector<std::pair<std::string_view, bool>> checkNames(const Checks &checks);
 
 /// What one launch executed. A figure that the simulator cannot tell yet has no
 /// field.

@@ -12,17 +12,17 @@ M, N, K = 128, 128, 160
 
 def bf16(count):
     # Small integers: every order of summation gives the same sum.
-    return "u16:[" + ",".join(str({-1: 0xBF80, 0: 0, 1: 0x3F80, 2: 0x4000}[rng.choice([-1, 0, 1, 2])]) for _ in range(count)) + "]"
+    return "u16[]=" + ",".join(str({-1: 0xBF80, 0: 0, 1: 0x3F80, 2: 0x4000}[rng.choice([-1, 0, 1, 2])]) for _ in range(count))
 
 
-args = [bf16(M * K), bf16(N * K), f"u32:[{M * N}xzero]", f"i32:{M}", f"i32:{N}", f"i32:{K}"]
+args = [bf16(M * K), bf16(N * K), f"u32[{M * N}]=zero", f"i32={M}", f"i32={N}", f"i32={K}"]
 modes = [[], ["--async=lazy"], ["--async=lazy", "--schedule=reverse"]]
 
 
 def run(text, mode):
     with open("mutant.ptx", "w") as f:
         f.write(text)
-    command = [tool, "mutant.ptx", "--entry=gemm_nt", "--grid=2,2", "--block=128", "--threads=1", *mode]
+    command = [tool, "mutant.ptx", "--entry=gemm_nt", "--grid=2,2", "--block=128", "--threads=1", "--print=all", *mode]
     try:
         r = subprocess.run(command + [f"--arg={a}" for a in args], capture_output=True, text=True, timeout=20)
     except subprocess.TimeoutExpired:

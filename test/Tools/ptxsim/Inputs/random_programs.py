@@ -212,7 +212,7 @@ def check(clang, seed, folder):
     ctypes.CDLL(os.path.abspath(library)).host((ctypes.c_uint64 * len(data))(*data), expected, LANES)
     for level in ("-O0", "-O1", "-O3"):
         run([clang, level, "--target=nvptx64-nvidia-cuda", "-march=sm_90a", "-Xclang", "-target-feature", "-Xclang", "+ptx84", "-S"] + flags + [ptx])
-        out = run(["ptxsim", ptx, "--entry=kernel", "--block=%d" % LANES, "--arg=u64:[%s]" % ",".join(map(str, data)), "--arg=u64:[%dxzero]" % LANES])
+        out = run(["ptxsim", ptx, "--entry=kernel", "--block=%d" % LANES, "--arg=u64[]=%s" % ",".join(map(str, data)), "--arg=u64[%d]=zero" % LANES, "--print=all"])
         got = [int(v) for v in out.splitlines()[1].split("[")[1].rstrip("]").split(",")]
         wrong = [l for l in range(LANES) if got[l] != expected[l]]
         if wrong:
