@@ -1,6 +1,5 @@
 #include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/FaultText.h"
-
 #include "runtime/ptxsim/Observer.h"
 
 #include <algorithm>

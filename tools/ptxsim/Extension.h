@@ -9,6 +9,10 @@ namespace CLI {
 class App;
 } // namespace CLI
 
+namespace ptxsim {
+class Observer;
+} // namespace ptxsim
+
 namespace ptxsim::tool {
 
 /// A launch and how it ended.
@@ -30,13 +34,18 @@ public:
   virtual void addOptions(CLI::App &app) = 0;
   /// Before the device is made.
   virtual void configure(DeviceOptions &) {}
-  virtual void beforeLaunch(Device &, const Module &, const Kernel &) {}
+  /// The launch is watched by what this returns, if anything.
+  virtual Observer *beforeLaunch(const Module &, const Kernel &) {
+    return nullptr;
+  }
   /// Also after a fault.
   virtual void afterLaunch(const Launched &) {}
 };
 
 /// --stats
 std::unique_ptr<Extension> makeStats();
+/// --trace and its filters
+std::unique_ptr<Extension> makeTrace();
 
 } // namespace ptxsim::tool
 

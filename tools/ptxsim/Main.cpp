@@ -169,8 +169,11 @@ int run(const Settings &s,
     arguments.addArgument(a);
   arguments.finish();
   const Outputs outputs(arguments, s.outs, s.print);
+  std::vector<Observer *> observers;
   for (const auto &e : extensions)
-    e->beforeLaunch(device, **module, kernel);
+    if (Observer *o = e->beforeLaunch(**module, kernel))
+      observers.push_back(o);
+  device.observe(observers);
   Counters counters;
   const Status status =
       device.launch(**module, kernel, grid, block, shared,
@@ -196,6 +199,7 @@ int main(int argc, char **argv) {
   Settings settings;
   std::vector<std::unique_ptr<Extension>> extensions;
   extensions.push_back(makeStats());
+  extensions.push_back(makeTrace());
   addOptions(app, settings);
   for (const auto &e : extensions)
     e->addOptions(app);
