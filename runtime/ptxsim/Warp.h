@@ -41,11 +41,6 @@ void observeAsyncCopy(Warp &w, const Op &op, uint32_t mask,
                       const uint64_t *sources, const uint64_t *targets,
                       const uint32_t *sizes);
 
-/// A device fault on its way to launch().
-struct Fault {
-  std::string text;
-};
-
 /// What a split may wait for besides the CTA's barriers 0 to 15.
 /// An op that waits for one of the last two runs again.
 enum : int {

@@ -59,7 +59,7 @@ Outputs::Outputs(const Arguments &arguments,
 void Outputs::writeSafetensors(const std::string &file) const {
   auto writer = k2rt::SafetensorsWriter::create(file);
   const auto require = [&](const k2rt::Status &status) {
-    if (!status)
+    if (!status.ok())
       fail("--out: {}", status.message());
   };
   require(writer.status());
