@@ -2,7 +2,10 @@
 # Installs what k2c builds and tests with, on Debian 12: LLVM/MLIR 22, CMake, Ninja, ccache, header libraries, GoogleTest, a Python
 # environment for the tests, and ptxas. Does nothing for what is there already.
 #
-#   scripts/bootstrap.sh [--runtime-only]     runtime-only: no LLVM/MLIR development files (enough for -DK2C_BUILD_COMPILER=OFF)
+#   scripts/bootstrap.sh [--runtime-only] [--triton]
+#     --runtime-only   no LLVM/MLIR development files (enough for -DK2C_BUILD_COMPILER=OFF)
+#     --triton         also Triton, whose PTX tests the simulator (a download of 440 MB, 600 MB on disk); goes on without it when
+#                      the package index cannot be reached, and those tests are skipped then
 #
 # ptxas comes from $K2C_PTXAS, $CUDA_HOME/bin or PATH; when none has it, the Python package nvidia-cuda-nvcc is installed into k2c's own
 # environment and linked as ${XDG_CACHE_HOME:-~/.cache}/k2c/bin/ptxas, where k2c looks last.
@@ -10,10 +13,12 @@ set -euo pipefail
 . "$(dirname "$0")/env.sh"
 
 runtime_only=0
+triton=0
 for arg in "$@"; do
   case $arg in
     --runtime-only) runtime_only=1 ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --triton) triton=1 ;;
+    -h | --help) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "bootstrap.sh: error: unknown option '$arg' (see --help)" >&2; exit 1 ;;
   esac
 done
@@ -51,5 +56,17 @@ if ! k2c_find_ptxas >/dev/null; then
   [ -n "$found" ] || { echo "bootstrap.sh: error: the package nvidia-cuda-nvcc has no ptxas" >&2; exit 1; }
   mkdir -p "$K2C_CACHE/bin"
   ln -sf "$found" "$K2C_CACHE/bin/ptxas"
+fi
+if [ $triton = 1 ] && [ ! -d "$K2C_CACHE/triton/triton" ]; then
+  # In a folder of its own (lit.cfg.py finds it there), made beside its place and renamed. What it has for other GPUs and for machine
+  # code is not needed for PTX.
+  rm -rf "$K2C_CACHE/triton.new"
+  if timeout 600 "$K2C_VENV/bin/pip" -q --disable-pip-version-check install --no-deps --target "$K2C_CACHE/triton.new" triton==3.9.0; then
+    (cd "$K2C_CACHE/triton.new/triton/backends" && rm -rf amd/lib nvidia/lib/cupti* nvidia/bin/{ptxas-blackwell,nvdisasm,cuobjdump})
+    mv "$K2C_CACHE/triton.new" "$K2C_CACHE/triton"
+  else
+    rm -rf "$K2C_CACHE/triton.new"
+    echo "Triton cannot be installed here: tests with its PTX will be skipped"
+  fi
 fi
 echo "ready: clang $(clang++-22 -dumpversion), $(k2c_find_ptxas) ($("$(k2c_find_ptxas)" --version | grep -o 'release [0-9.]*'))"

@@ -16,6 +16,6 @@ for arg in "$@"; do
   esac
 done
 
-[ $quick = 1 ] || scripts/bootstrap.sh
+[ $quick = 1 ] || scripts/bootstrap.sh --triton
 scripts/build.sh release
 exec "$K2C_VENV/bin/python" scripts/run_tests.py $([ $quick = 1 ] && echo --quick)

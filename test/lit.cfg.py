@@ -1,7 +1,8 @@
 """lit configuration of k2c: tools come from build/bin, FileCheck and lit from LLVM's folder.
 
 Features: `full` (long tests are wanted: K2C_FULL_TESTS is set), `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `clang-nvptx` (a clang
-with that target, %clang_nvptx), `jsonschema`, `numpy` (%python has that package).
+with that target, %clang_nvptx), `jsonschema`, `numpy` (%python has that package),
+`triton` (scripts/bootstrap.sh --triton has installed it; %triton is the Python that finds it).
 Substitutions: %golden is the folder with golden cases that is in the tree, %llvm the prefix of LLVM, %python the interpreter of scripts/bootstrap.sh's environment if
 there is one, else the one that runs lit.
 """
@@ -39,6 +40,11 @@ config.substitutions.append(("%python", python))
 for package in ("jsonschema", "numpy"):
     if subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode == 0:
         config.available_features.add(package)
+
+triton = os.path.join(cache, "k2c", "triton")
+if os.path.isdir(os.path.join(triton, "triton")):
+    config.available_features.add("triton")
+    config.substitutions.append(("%triton", f"env PYTHONPATH={triton} {python}"))
 
 if config.k2c_has_compiler:
     config.available_features.add("compiler")

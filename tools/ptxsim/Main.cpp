@@ -195,7 +195,7 @@ int run(const Settings &s,
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app{"Executes PTX for sm_90a on the CPU, with checks"};
+  CLI::App app{"Executes PTX for sm_90a on the CPU, with checks", "ptxsim"};
   Settings settings;
   std::vector<std::unique_ptr<Extension>> extensions;
   extensions.push_back(makeStats());

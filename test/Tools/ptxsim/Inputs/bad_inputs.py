@@ -40,7 +40,7 @@ expect(E + "missing.ptx: cannot be read: No such file or directory", [], file="m
 expect(E + ".: expected a file, but got a folder", [], file=".")
 expect(E + "/dev/zero: expected a regular file", [], file="/dev/zero")
 open("empty.ptx", "w").close()
-expect("empty.ptx:1:1: error: ", [], file="empty.ptx")
+expect(E + "--entry: expected one of none: the file has no entries", [], file="empty.ptx")
 open("binary.ptx", "wb").write(bytes(range(256)) * 40)
 expect("binary.ptx:1:", [], file="binary.ptx")
 open("none.ptx", "w").write(".version 8.4\n.target sm_90a\n.address_size 64\n")

@@ -1,0 +1,291 @@
+"""Compiles a group of Triton kernels to PTX (no GPU is needed), runs each on the simulator with all checks, under every schedule and with eager, lazy and
+random asynchronous operations, and compares the results with numpy: corpus.py GROUP FOLDER. `ptxsim` must be in PATH.
+
+A line for each kernel; every run must be free of reports, and all runs of a kernel must give the same bits (kernels with float atomics aside)."""
+import os
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
+os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(sys.argv[2], "cache"))
+from triton import compile as triton_compile  # noqa: E402
+from triton import knobs  # noqa: E402
+from triton.backends.compiler import GPUTarget  # noqa: E402
+from triton.compiler import ASTSource  # noqa: E402
+
+import kernels  # noqa: E402
+from numbers_ import bf16, from_bf16, from_e4m3, random_e4m3  # noqa: E402
+
+MODES = [("--schedule=" + s, "--async=" + a)
+         for s, a in [("rr", "eager"), ("rr", "lazy"), ("reverse", "eager"), ("reverse", "lazy"), ("greedy", "eager"), ("greedy", "lazy"),
+                      ("random:1", "eager"), ("random:2", "lazy"), ("random:3", "random:1")]]
+# Integers are multiples of 16 where they are sizes: Triton's launcher would see that.
+BF, F8 = "*bf16", "*fp8e4nv"
+FEATURES = [("cp.async", r"\bcp\.async\.c[ag]\."), ("TMA", r"\bcp\.async\.bulk\.tensor"), ("mbarrier", r"\bmbarrier\."), ("wgmma", r"\bwgmma\.mma_async"),
+            ("mma", r"\bmma\.sync"), ("ldmatrix", r"\bldmatrix"), ("stmatrix", r"\bstmatrix"), ("setmaxnreg", r"\bsetmaxnreg"),
+            ("cluster", r"\bbarrier\.cluster|\bmapa\."), ("shfl", r"\bshfl\."), ("redux", r"\bredux\."), ("atomics", r"\b(?:atom|red)\.(?!async)"),
+            ("tensormap.replace", r"\btensormap\.replace")]
+
+
+def without_ptxas(backend=None, stages=None, *_):
+    """A hook of Triton's: the last stage, ptxas, is not needed."""
+    if stages is None:
+        return "ptx", "ptx"
+    stages["cubin"] = lambda source, metadata: b""
+
+
+def compile_ptx(fn, signature, constants, warps, stages, **options):
+    """-> compiled kernel, up to its PTX."""
+    full, attributes = {}, {}
+    for i, name in enumerate(fn.arg_names):
+        full[name] = "constexpr" if name in constants else signature[name]
+        if name not in constants and (signature[name].startswith("*") or (signature[name] == "i32" and name in "MNKS")):
+            attributes[(i,)] = [["tt.divisibility", 16]]
+
+    return triton_compile(ASTSource(fn, full, constants, attributes), target=GPUTarget("cuda", 90, 32),
+                          options=dict(num_warps=warps, num_stages=stages, ptx_version=84, **options))
+
+
+class Case:
+    """One kernel: its arguments, its expected results."""
+
+    def __init__(self, name, fn, constants, warps, stages, grid, arguments, exact=True, **options):
+        self.name, self.fn, self.constants, self.warps, self.stages, self.grid = name, fn, constants, warps, stages, grid
+        self.arguments, self.exact, self.options = arguments, exact, options
+
+
+def desc(dtype, array, *block):
+    return ("desc", dtype, array, list(block))
+
+
+def signature_of(case):
+    signature = {}
+    for name, value in zip([n for n in case.fn.arg_names if n not in case.constants], case.arguments):
+        if value[0] == "desc":
+            signature[name] = "tensordesc<%s%s>" % (value[1], value[3])
+        else:
+            signature[name] = value[0]
+    return signature
+
+
+SIM = {"*bf16": "bf16", "*fp8e4nv": "e4m3", "*fp32": "f32", "*i32": "s32", "bf16": "bf16", "fp8e4nv": "e4m3"}
+
+
+def command_of(case, kernel, ptx, folder):
+    """Arguments of the tool: buffers from .npy files, in the order of Triton's launcher (a tensor map, then shape and strides)."""
+    md = kernel.metadata
+    metas = list(getattr(md, "tensordesc_meta", None) or [])
+    command, count = [], 0
+    for i, value in enumerate(case.arguments):
+        kind = value[0]
+        if kind == "desc" or kind.startswith("*"):
+            array = value[2] if kind == "desc" else value[1]
+            path = os.path.join(folder, "%s-%d.npy" % (case.name, i))
+            np.save(path, array)
+            command.append("--buffer=b%d=%s@%s" % (i, SIM[value[1] if kind == "desc" else kind], path))
+            if kind == "desc":
+                meta = metas[count]
+                count += 1
+                command.append("--arg=map:b%d:box=%s:swizzle=%s" % (i, ",".join(map(str, meta["block_size"])),
+                                                                    ["none", "32", "64", "128"][meta["swizzle"]]))
+                command += ["--arg=s32=%d" % n for n in array.shape]
+                command += ["--arg=s64=%d" % (n // array.itemsize) for n in array.strides]
+            else:
+                command.append("--arg=&b%d" % i)
+        else:
+            command.append("--arg=%s=%s" % ({"i32": "u32", "fp32": "f32"}[kind], value[1]))
+    grid = list(case.grid)
+    ctas = md.num_ctas
+    grid[0] *= ctas
+    scratch = max(md.global_scratch_size, 1) * int(np.prod(grid))
+    command += ["--buffer=scratch=u8[%d]" % scratch, "--arg=&scratch" if md.global_scratch_size else "--arg=u64=0", "--arg=u64=0"]
+    return ["ptxsim", ptx, "--entry=" + md.name, "--grid=" + ",".join(map(str, grid)), "--block=%d" % (32 * md.num_warps), "--shared=%d" % md.shared,
+            "--check"] + (["--cluster=%d" % ctas] if ctas > 1 else []) + command
+
+
+def run(case, folder):
+    start = time.perf_counter()
+    kernel = compile_ptx(case.fn, signature_of(case), case.constants, case.warps, case.stages, **case.options)
+    text = kernel.asm["ptx"]
+    ptx = os.path.join(folder, case.name + ".ptx")
+    with open(ptx, "w") as f:
+        f.write(text)
+    compiled = time.perf_counter()
+    command = command_of(case, kernel, ptx, folder)
+    first = {}
+    for mode in MODES:
+        outs = {i: os.path.join(folder, "%s-out-%d.npy" % (case.name, i)) for i, v in enumerate(case.arguments) if len(v) > 1 and callable(v[-1])}
+        r = subprocess.run(command + list(mode) + ["--out=b%d:%s" % o for o in outs.items()], capture_output=True, text=True)
+        if r.returncode:
+            sys.exit("%s %s: %s\n%s" % (case.name, " ".join(mode), r.stderr or r.stdout, " ".join(command)))
+        for i, path in outs.items():
+            got = np.load(path)
+            case.arguments[i][-1](got)
+            if case.exact and not np.array_equal(first.setdefault(i, got), got):
+                sys.exit("%s %s: other bits than with %s" % (case.name, " ".join(mode), " ".join(MODES[0])))
+    features = [n for n, r in FEATURES if re.search(r, text)]
+    print("%s: passes (%d instructions; %s)" % (case.name, len(re.findall(r";\s*$", text, re.M)), " ".join(features)))
+    print("  compiled in %.1f s, %d runs in %.1f s" % (compiled - start, len(MODES), time.perf_counter() - compiled), file=sys.stderr)
+
+
+def close(expected, bound, decode=lambda x: x):
+    """A check: every element within its bound."""
+
+    def check(got):
+        wide = decode(got).astype(np.float64)
+        wrong = ~(np.abs(wide - expected) <= bound)
+        if wrong.any():
+            at = tuple(int(i[0]) for i in np.nonzero(wrong))
+            sys.exit("%d elements differ, first at %s: %s instead of %s, bound %s" % (wrong.sum(), at, wide[at], expected[at], bound[at]))
+
+    return check
+
+
+# --- cases ---
+
+
+def product(a, b, bits=8):
+    """A @ B^T and its bound: float32 sums of K products in any order (K 2^-24 of the sum of magnitudes, twice that for slack), then bf16 (2^-9, as 2^-8)."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    c = a @ b.T
+    return c, a.shape[1] * 2.0**-23 * (np.abs(a) @ np.abs(b).T) + 2.0**-bits * np.abs(c)
+
+
+def gemm_case(name, fn, m, n, k, constants, warps, stages, grid, maps, **options):
+    rng = np.random.default_rng(1)
+    a, b = (bf16(rng.standard_normal(s)) for s in ((m, k), (n, k)))
+    c, bound = product(from_bf16(a), from_bf16(b))
+    check = close(c, bound, from_bf16)
+    nothing = np.full((m, n), 0xFFFF, np.uint16)
+    bm, bn, bk = (constants[x] for x in ("BM", "BN", "BK"))
+    args = ([desc("bf16", a, bm, bk), desc("bf16", b, bn, bk), desc("bf16", nothing, bm, bn) + (check,)] if maps else
+            [(BF, a), (BF, b), (BF, nothing, check)])
+    return Case(name, fn, constants, warps, stages, grid, args + [("i32", m), ("i32", n), ("i32", k)], **options)
+
+
+def gemms():
+    tile = dict(BM=64, BN=64, BK=64)
+    yield gemm_case("gemm-tma", kernels.gemm_tma, 128, 64, 192, tile, 4, 3, (2, 1, 1), True)
+    yield gemm_case("gemm-tma-128x128", kernels.gemm_tma, 128, 128, 128, dict(BM=128, BN=128, BK=64), 8, 2, (1, 1, 1), True)
+    yield gemm_case("gemm-warp-specialised", kernels.gemm_persistent, 128, 128, 128, dict(tile, CTAS=2, WS=True), 4, 3, (2, 1, 1), True)
+    yield gemm_case("gemm-persistent", kernels.gemm_persistent, 128, 128, 128, dict(tile, CTAS=2, WS=False), 4, 3, (2, 1, 1), True)
+    yield gemm_case("gemm-cp-async", kernels.gemm_pointers, 80, 64, 160, dict(tile, BK=32), 4, 3, (2, 1, 1), False)
+    yield gemm_case("gemm-cluster", kernels.gemm_pointers, 128, 64, 128, dict(tile, BM=128), 4, 3, (1, 1, 1), False, num_ctas=2)
+    yield from gemm_small()
+    yield gemm_fp8()
+
+
+def gemm_small():
+    """16 rows: mma.sync."""
+    rng = np.random.default_rng(2)
+    m, n, k = 10, 64, 256
+    a, b = (bf16(rng.standard_normal(s)) for s in ((m, k), (n, k)))
+    c, bound = product(from_bf16(a), from_bf16(b), 23)
+    yield Case("gemm-split-k", kernels.gemm_split_k, dict(BM=16, BN=64, BK=64), 4, 3, (1, 1, 2),
+               [(BF, a), (BF, b), ("*fp32", np.zeros((m, n), np.float32), close(c, bound)), ("i32", m), ("i32", n), ("i32", k), ("i32", k // 2)], exact=False)
+
+
+def gemm_fp8():
+    rng = np.random.default_rng(3)
+    m, n, kb = 64, 128, 2
+    a, b = random_e4m3(rng, (m, 128 * kb)), random_e4m3(rng, (n, 128 * kb))
+    sa, sb = rng.uniform(0.5, 2, (m, kb)).astype(np.float32), rng.uniform(0.5, 2, (1, kb)).astype(np.float32)
+    c, bound = product(from_e4m3(a) * np.repeat(sa, 128, 1).astype(np.float64), from_e4m3(b) * np.repeat(sb, 128, 1).astype(np.float64))
+    return Case("gemm-fp8-blocks", kernels.gemm_fp8_blocks, dict(BM=64, BN=128, BK=128), 4, 2, (1, 1, 1),
+                [desc("fp8e4nv", a, 64, 128), desc("fp8e4nv", b, 128, 128), (BF, np.full((m, n), 0xFFFF, np.uint16), close(c, bound, from_bf16)),
+                 ("*fp32", sa), ("*fp32", sb), ("i32", n), ("i32", kb)])
+
+
+def rows():
+    rng = np.random.default_rng(4)
+    n = 300
+    x = rng.standard_normal((3, n)).astype(np.float32)
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    y = e / e.sum(1, keepdims=True)
+    # ex2.approx: 2 ulp; its argument (below 10) is rounded: 10 * 2^-24 relative to the result; sums and the quotient: less than 16 * 2^-24.
+    yield Case("softmax", kernels.softmax, dict(B=512), 4, 1, (3, 1, 1),
+               [("*fp32", x), ("*fp32", np.zeros_like(x), close(y, 32 * 2.0**-24 * y)), ("i32", n)])
+    d = 768
+    x, w = bf16(rng.standard_normal((2, d))), bf16(rng.standard_normal(d))
+    v = from_bf16(x).astype(np.float64)
+    y = v / np.sqrt((v * v).mean(1, keepdims=True) + 1e-6) * from_bf16(w)
+    yield Case("rmsnorm", kernels.rmsnorm, dict(D=d, B=1024), 4, 1, (2, 1, 1),
+               [(BF, x), (BF, w), (BF, np.zeros_like(x), close(y, 2.0**-8 * np.abs(y), from_bf16)), ("fp32", 1e-6)])
+    x, w, b = (rng.standard_normal(s).astype(np.float32) for s in ((2, d), d, d))
+    v = x.astype(np.float64)
+    y = (v - v.mean(1, keepdims=True)) / np.sqrt(v.var(1, keepdims=True) + 1e-5) * w + b
+    # Mean and variance of 768 values near 1: sums in a tree of depth 10; the difference from the mean cancels.
+    yield Case("layernorm", kernels.layernorm, dict(D=d, B=1024), 4, 1, (2, 1, 1),
+               [("*fp32", x), ("*fp32", w), ("*fp32", b), ("*fp32", np.zeros_like(x), close(y, 2.0**-19 * (1 + np.abs(y)) * (1 + np.abs(w)))),
+                ("fp32", 1e-5)])
+    n, g = 256, 128
+    gu = bf16(rng.standard_normal((2, 2 * n)))
+    gate, up = (from_bf16(gu)[:, s].astype(np.float64) for s in (slice(0, n), slice(n, None)))
+    v = gate / (1 + np.exp(-gate)) * up
+    scale = np.abs(v).reshape(2, -1, g).max(2) / 448
+    q = v / np.repeat(scale, g, 1)
+    # e4m3: half a step is 2^-4 of the value (2^-10 when subnormal); a value at the middle may fall to either side.
+    yield Case("silu-mul-quant", kernels.silu_mul_quant, dict(G=g), 1, 1, (2, n // g, 1),
+               [(BF, gu), (F8, np.zeros((2, n), np.uint8), close(q, 2.0**-4 * 1.01 * np.abs(q) + 2.0**-10, from_e4m3)),
+                ("*fp32", np.zeros_like(scale, np.float32), close(scale, 2.0**-18 * scale)), ("i32", n)])
+    ids = rng.integers(0, 40, 1000).astype(np.int32)
+    counts = np.bincount(ids, minlength=40)
+    yield Case("histogram", kernels.histogram, dict(B=256), 4, 1, (4, 1, 1),
+               [("*i32", ids), ("*i32", np.zeros(40, np.int32), close(counts, np.zeros(40))), ("i32", len(ids))])
+
+
+def attentions():
+    rng = np.random.default_rng(5)
+    s, heads, d = 128, 2, 64
+    q, k, v = (bf16(rng.standard_normal((heads * s, d))) for _ in range(3))
+    wide = [from_bf16(t).astype(np.float64).reshape(heads, s, d) for t in (q, k, v)]
+    scores = np.einsum("hqd,hkd->hqk", wide[0], wide[1]) / np.sqrt(d)
+    scores[:, np.triu_indices(s, 1)[0], np.triu_indices(s, 1)[1]] = -np.inf
+    p = np.exp(scores - scores.max(2, keepdims=True))
+    p /= p.sum(2, keepdims=True)
+    o = (p @ wide[2]).reshape(heads * s, d)
+    # P is rounded to bf16 (2^-9 each, 2^-8 with the float32 sums and exponentials), then the result is (2^-9).
+    bound = 2.0**-8 * ((p @ np.abs(wide[2])).reshape(heads * s, d) + np.abs(o))
+    for name, bm, bn, warps in (("attention", 64, 64, 4), ("attention-128x32", 128, 32, 8)):
+        yield Case(name, kernels.attention, dict(BM=bm, BN=bn, D=d), warps, 2, (s // bm, heads, 1),
+                   [desc("bf16", q, bm, d), desc("bf16", k, bn, d), desc("bf16", v, bn, d), (BF, np.zeros_like(q), close(o, bound, from_bf16)),
+                    ("fp32", repr(float(1 / np.sqrt(d)))), ("i32", s)])
+
+
+def moe():
+    rng = np.random.default_rng(6)
+    tokens, topk, experts, n, k, bm = 20, 2, 4, 64, 128, 16
+    for name, bm, warps in (("fused-moe-16", 16, 4), ("fused-moe-64", 64, 4)):
+        x, w = bf16(rng.standard_normal((tokens, k))), bf16(rng.standard_normal((experts, n, k)))
+        weights = rng.uniform(0.1, 1, tokens * topk).astype(np.float32)
+        chosen = np.array([rng.permutation(experts)[:topk] for _ in range(tokens)]).reshape(-1)
+        ids, blocks = [], []
+        for e in range(experts):
+            mine = list(np.nonzero(chosen == e)[0])
+            mine += [tokens * topk] * (-len(mine) % bm)
+            ids += mine
+            blocks += [e] * (len(mine) // bm)
+        blocks.append(0)  # a CTA too many: it has nothing to do
+        ids += [tokens * topk] * bm
+        y, bound = np.zeros((tokens * topk, n)), np.zeros((tokens * topk, n))
+        for pair, e in enumerate(chosen):
+            c, limit = product(from_bf16(x)[pair // topk][None], from_bf16(w)[e])
+            y[pair], bound[pair] = c[0] * weights[pair], limit[0] * weights[pair]
+        rows_used = np.array([len(ids) - bm], np.int32)
+        yield Case(name, kernels.fused_moe, dict(TOPK=topk, BM=bm, BN=64, BK=64), warps, 3, (len(blocks), n // 64, 1),
+                   [(BF, x), (BF, w), (BF, np.full((tokens * topk, n), 0xFFFF, np.uint16), close(y, bound, from_bf16)), ("*i32", np.array(ids, np.int32)),
+                    ("*i32", np.array(blocks, np.int32)), ("*fp32", weights), ("*i32", rows_used), ("i32", tokens * topk), ("i32", n), ("i32", k)])
+
+
+GROUPS = dict(gemm=gemms, rows=rows, attention=attentions, moe=moe)
+
+if __name__ == "__main__":
+    os.makedirs(sys.argv[2], exist_ok=True)
+    knobs.runtime.add_stages_inspection_hook = without_ptxas
+    for case in GROUPS[sys.argv[1]]():
+        if len(sys.argv) < 4 or case.name in sys.argv[3:]:
+            run(case, sys.argv[2])

@@ -1,0 +1,181 @@
+"""Triton kernels whose PTX the simulator runs: what another compiler makes of the stack's operations. Types in signatures are Triton's."""
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def gemm_tma(a_desc, b_desc, c_desc, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """C[M,N] = A[M,K] @ B[N,K]^T through tensor maps of the host."""
+    m0 = tl.program_id(0) * BM
+    n0 = tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(a_desc.load([m0, k]), b_desc.load([n0, k]).T, acc)
+    c_desc.store([m0, n0], acc.to(tl.bfloat16))
+
+
+@triton.jit
+def gemm_device_maps(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """The same with tensor maps that the kernel makes itself."""
+    a_desc = tl.make_tensor_descriptor(a, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
+    b_desc = tl.make_tensor_descriptor(b, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
+    c_desc = tl.make_tensor_descriptor(c, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
+    m0 = tl.program_id(0) * BM
+    n0 = tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(a_desc.load([m0, k]), b_desc.load([n0, k]).T, acc)
+    c_desc.store([m0, n0], acc.to(tl.bfloat16))
+
+
+@triton.jit
+def gemm_persistent(a_desc, b_desc, c_desc, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, CTAS: tl.constexpr,
+                    WS: tl.constexpr):
+    """A loop over tiles in every CTA; WS: one warp group loads, others multiply."""
+    tiles_n = tl.cdiv(N, BN)
+    for t in tl.range(tl.program_id(0), tl.cdiv(M, BM) * tiles_n, CTAS, flatten=False, warp_specialize=WS):
+        m0 = (t // tiles_n) * BM
+        n0 = (t % tiles_n) * BN
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            acc = tl.dot(a_desc.load([m0, k]), b_desc.load([n0, k]).T, acc)
+        c_desc.store([m0, n0], acc.to(tl.bfloat16))
+
+
+@triton.jit
+def gemm_pointers(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Through pointers and masks: cp.async."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :], mask=(rm < M)[:, None] & (k + rk < K)[None, :], other=0.0)
+        y = tl.load(b + rn[None, :] * K + (k + rk)[:, None], mask=(rn < N)[None, :] & (k + rk < K)[:, None], other=0.0)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(tl.bfloat16), mask=(rm < M)[:, None] & (rn < N)[None, :])
+
+
+@triton.jit
+def gemm_split_k(a, b, c, M, N, K, KS, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """K is split over the grid; partial sums meet in atomics."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    rk = tl.program_id(2) * KS + tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, KS, BK):
+        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :], mask=(rm < M)[:, None], other=0.0)
+        y = tl.load(b + rn[None, :] * K + (k + rk)[:, None])
+        acc = tl.dot(x, y, acc)
+    tl.atomic_add(c + rm[:, None] * N + rn[None, :], acc, mask=(rm < M)[:, None], sem="relaxed")
+
+
+@triton.jit
+def gemm_fp8_blocks(a_desc, b_desc, c, a_scale, b_scale, N, KB, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """e4m3; a scale for each row and BK columns of A, one for each BN x BK block of B."""
+    m0 = tl.program_id(0) * BM
+    n0 = tl.program_id(1) * BN
+    rm = m0 + tl.arange(0, BM)
+    rn = n0 + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for kb in range(0, KB):
+        x = a_desc.load([m0, kb * BK])
+        y = b_desc.load([n0, kb * BK])
+        scale = tl.load(a_scale + rm * KB + kb) * tl.load(b_scale + tl.program_id(1) * KB + kb)
+        acc += tl.dot(x, y.T) * scale[:, None]
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(tl.bfloat16))
+
+
+@triton.jit
+def softmax(x, y, n, B: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, B)
+    v = tl.load(x + row * n + i, mask=i < n, other=float("-inf"))
+    e = tl.exp(v - tl.max(v))
+    tl.store(y + row * n + i, e / tl.sum(e), mask=i < n)
+
+
+@triton.jit
+def rmsnorm(x, w, y, eps, D: tl.constexpr, B: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, B)
+    v = tl.load(x + row * D + i, mask=i < D, other=0.0).to(tl.float32)
+    r = tl.rsqrt(tl.sum(v * v) / D + eps)
+    g = tl.load(w + i, mask=i < D, other=0.0).to(tl.float32)
+    tl.store(y + row * D + i, (v * r * g).to(tl.bfloat16), mask=i < D)
+
+
+@triton.jit
+def layernorm(x, w, b, y, eps, D: tl.constexpr, B: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, B)
+    v = tl.load(x + row * D + i, mask=i < D, other=0.0)
+    mean = tl.sum(v) / D
+    d = tl.where(i < D, v - mean, 0.0)
+    r = 1.0 / tl.sqrt(tl.sum(d * d) / D + eps)
+    g = tl.load(w + i, mask=i < D, other=0.0)
+    h = tl.load(b + i, mask=i < D, other=0.0)
+    tl.store(y + row * D + i, d * r * g + h, mask=i < D)
+
+
+@triton.jit
+def silu_mul_quant(gu, q, s, N, G: tl.constexpr):
+    """SwiGLU of [gate | up], then e4m3 with a scale for each G columns."""
+    row = tl.program_id(0)
+    c = tl.program_id(1) * G + tl.arange(0, G)
+    g = tl.load(gu + row * 2 * N + c).to(tl.float32)
+    u = tl.load(gu + row * 2 * N + N + c).to(tl.float32)
+    v = g / (1.0 + tl.exp(-g)) * u
+    scale = tl.maximum(tl.max(tl.abs(v)), 1e-10) / 448.0
+    tl.store(q + row * N + c, (v / scale).to(tl.float8e4nv))
+    tl.store(s + row * (N // G) + tl.program_id(1), scale)
+
+
+@triton.jit
+def histogram(ids, counts, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    e = tl.load(ids + i, mask=i < n, other=0)
+    tl.atomic_add(counts + e, 1, mask=i < n)
+
+
+@triton.jit
+def attention(q_desc, k_desc, v_desc, o, scale, S, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """Causal attention, online softmax; rows are [head * S + position, D], S a multiple of BM, BM of BN."""
+    r0 = tl.program_id(0) * BM
+    base = tl.program_id(1) * S
+    q = q_desc.load([base + r0, 0])
+    rm = r0 + tl.arange(0, BM)
+    m = tl.full((BM,), float("-inf"), tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for n0 in range(0, r0 + BM, BN):
+        s = tl.dot(q, k_desc.load([base + n0, 0]).T) * (scale * 1.4426950408889634)
+        s = tl.where(rm[:, None] >= (n0 + tl.arange(0, BN))[None, :], s, float("-inf"))
+        top = tl.maximum(m, tl.max(s, 1))
+        p = tl.exp2(s - top[:, None])
+        shrink = tl.exp2(m - top)
+        l = l * shrink + tl.sum(p, 1)
+        acc = tl.dot(p.to(tl.bfloat16), v_desc.load([base + n0, 0]), acc * shrink[:, None])
+        m = top
+    rd = tl.arange(0, D)
+    tl.store(o + (base + rm)[:, None] * D + rd[None, :], (acc / l[:, None]).to(tl.bfloat16))
+
+
+@triton.jit
+def fused_moe(x, w, y, sorted_ids, expert_of_block, weights, rows, pairs, N, K, TOPK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+              BK: tl.constexpr):
+    """Expert GEMM over (token, choice) pairs sorted by expert and padded to BM for each; the router's weight at the end."""
+    mb = tl.program_id(0)
+    if mb * BM < tl.load(rows):
+        e = tl.load(expert_of_block + mb).to(tl.int64)
+        ids = tl.load(sorted_ids + mb * BM + tl.arange(0, BM))
+        ok = ids < pairs
+        rk = tl.arange(0, BK)
+        rn = tl.program_id(1) * BN + tl.arange(0, BN)
+        xp = x + (ids // TOPK)[:, None].to(tl.int64) * K + rk[None, :]
+        wp = w + e * N * K + rn[None, :] * K + rk[:, None]
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            acc = tl.dot(tl.load(xp + k, mask=ok[:, None], other=0.0), tl.load(wp + k), acc)
+        acc *= tl.load(weights + ids, mask=ok, other=0.0)[:, None]
+        tl.store(y + ids[:, None].to(tl.int64) * N + rn[None, :], acc.to(tl.bfloat16), mask=ok[:, None])
