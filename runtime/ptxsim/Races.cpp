@@ -411,12 +411,15 @@ void Races::report(Warp &w, const Op &op, unsigned lane, uint32_t cell,
           {{fmt::format("the other access, by warp {} lane {}", warpOf(other),
                         laneOf(other)),
             otherOp},
-           {otherOp == &op
-                ? std::string("a bar.sync is missing between two executions "
-                              "of this line")
-                : fmt::format("a {} is missing between lines {} and {} (if "
-                              "they are in a loop, also the other way round)",
-                              warpOf(other) == w.index ? "bar.warp.sync"
-                                                       : "bar.sync",
-                              there, here)}});
+           {fmt::format(
+               "{} is missing {}",
+               warpOf(other) == w.index
+                   ? "a barrier (bar.warp.sync if only lanes of one warp meet "
+                     "here, else bar.sync)"
+                   : "a barrier (bar.sync)",
+               otherOp == &op
+                   ? std::string("between two executions of this line")
+                   : fmt::format("between lines {} and {}, or, in a loop, "
+                                 "between {} and the next {}",
+                                 there, here, here, there))}});
 }

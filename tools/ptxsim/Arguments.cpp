@@ -85,7 +85,21 @@ const Buffer *Arguments::makeBuffer(const std::string &where, std::string name,
                                     const std::string &spec) {
   const BufferSpec parsed = parseBufferSpec(where, spec);
   Buffer &b = allocate(where, std::move(name), *parsed.type, parsed.shape);
-  fillBuffer(where, parsed, reinterpret_cast<std::byte *>(b.address));
+  if (parsed.init.empty() && !parsed.fromFile) {
+    // For the device this memory has never been written.
+    std::memset(reinterpret_cast<void *>(b.address), 0xff, b.bytes());
+    return &b;
+  }
+  Status status;
+  if (parsed.init == "zero") {
+    status = device.fill8(b.address, 0, b.bytes());
+  } else {
+    std::vector<std::byte> content(b.bytes());
+    fillBuffer(where, parsed, content.data());
+    status = device.copyToDevice(b.address, content.data(), content.size());
+  }
+  if (!status)
+    fail("{}: {}", where, status.message());
   return &b;
 }
 

@@ -220,14 +220,12 @@ void tool::fillBuffer(const std::string &where, const BufferSpec &spec,
     return;
   if (spec.fromFile) {
     std::memcpy(to, spec.bytes.data(), spec.bytes.size());
-  } else if (spec.init.empty()) {
-    std::memset(to, 0xff, elements * spec.type->bytes);
   } else if (spec.init == "iota") {
     for (uint64_t i = 0; i < elements; ++i)
       put(to, *spec.type, i, encode(*spec.type, double(i)));
   } else if (spec.init.starts_with("rand")) {
     fillRandom(where, spec, elements, to);
-  } else if (spec.init != "zero") { // new memory is zero
+  } else {
     fillNumbers(where, spec, elements, to);
   }
 }

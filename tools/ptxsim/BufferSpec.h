@@ -19,6 +19,7 @@ struct BufferSpec {
 bool isBufferSpec(std::string_view spec);
 /// Throw UsageError, whose text begins with `where`.
 BufferSpec parseBufferSpec(const std::string &where, const std::string &spec);
+/// What is neither empty nor zero.
 void fillBuffer(const std::string &where, const BufferSpec &spec,
                 std::byte *to);
 /// At most 60 characters of an argument, for messages.

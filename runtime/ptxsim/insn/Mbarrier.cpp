@@ -122,10 +122,12 @@ bool passed(Warp &w, const Op &op, unsigned lane, const Mbarrier &b,
             bool parity) {
   if (parity) {
     const uint32_t p = w.row<uint32_t>(op.b)[lane];
-    if (p > 1)
+    // The ISA names 0 and 1; a sign-extended bit is what Triton gives, and
+    // hardware looks at the lowest one.
+    if (p > 1 && p != ~0u)
       w.fault(op, lane,
               fmt::format("expected a phase parity of 0 or 1, but got {}", p));
-    return b.passedParity(p);
+    return b.passedParity(p & 1);
   }
   const uint32_t phase = uint32_t(w.row<uint64_t>(op.b)[lane] >> 32);
   if (phase == b.phase)

@@ -41,7 +41,7 @@ std::string fault(const std::string &functions, const std::string &body,
   if (!sim.module)
     return sim.loadError;
   return sim.run({sim.buffer("out", std::vector<uint64_t>(32))}, {32, 1, 1})
-      .message();
+      .summary();
 }
 
 const char *const factorial = R"(
@@ -387,7 +387,8 @@ TEST(Call, TheStackHasAnEnd) {
       ".func f(.param .b32 n) { .local .align 4 .b8 big[4096]; { .param .b32 "
       "x; call f, (x); } }";
   EXPECT_EQ(fault(endless, "{ .param .b32 x; call f, (x); }"),
-            "k.ptx:4: call: cta (0,0,0) warp 0 lane 0 (thread 0): the call of "
+            "k.ptx:4:74: error: call: cta (0,0,0) warp 0 lane 0 (thread 0): "
+            "the call of "
             "'f' needs 4104 bytes of stack, but 12328 of 16384 bytes are in "
             "use (3 calls deep)");
   DeviceOptions large;

@@ -69,9 +69,10 @@ TEST(FaultText, RaceShowsBothAccesses) {
                         "      |   ^~~~~~~~~~~~~\n"));
   EXPECT_THAT(fault, HasSubstr("\n   12 |   ld.shared.b32 %v, [pool+4];\n"
                                "      |   ^~~~~~~~~~~~~"));
-  EXPECT_THAT(fault,
-              HasSubstr("note: a bar.warp.sync is missing between lines 11 and "
-                        "12"));
+  EXPECT_THAT(
+      fault,
+      HasSubstr("note: a barrier (bar.warp.sync if only lanes of one warp meet "
+                "here, else bar.sync) is missing between lines 11 and 12"));
 }
 
 TEST(FaultText, DynamicSharedMemory) {

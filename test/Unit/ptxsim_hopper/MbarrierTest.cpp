@@ -95,6 +95,25 @@ TEST(Mbarrier, TransactionsHoldThePhaseOpen) {
   EXPECT_EQ(out, (std::vector<uint32_t>{0, 0, 1, 0, 1}));
 }
 
+TEST(Mbarrier, ParityIsASignExtendedBit) {
+  // Triton gives 0 and -1. After one phase: parity 0 is over, 1 is not.
+  auto out = outputOf(initialise(1) + R"(
+    mbarrier.arrive.shared.b64 _, [%r1];
+    mbarrier.test_wait.parity.shared.b64 %p1, [%r1], -1;
+    selp.b32 %r9, 1, 0, %p1;
+    st.global.b32 [%d0], %r9;
+    mbarrier.arrive.shared.b64 _, [%r1];
+    mbarrier.test_wait.parity.shared.b64 %p1, [%r1], -1;
+    selp.b32 %r9, 1, 0, %p1;
+    st.global.b32 [%d0+4], %r9;)",
+                      1, 2);
+  EXPECT_EQ(out, (std::vector<uint32_t>{0, 1}));
+  EXPECT_THAT(errorOf(initialise(1) +
+                          "mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 2;",
+                      1),
+              HasSubstr("expected a phase parity of 0 or 1, but got 2"));
+}
+
 TEST(Mbarrier, WarpsHandDataOver) {
   // Warp 1 produces eight values, one per phase; warp 0 adds them up. Full at
   // smem, empty at smem + 8, the value at smem + 16.
