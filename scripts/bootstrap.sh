@@ -62,7 +62,7 @@ if [ $triton = 1 ] && [ ! -d "$K2C_CACHE/triton/triton" ]; then
   # code is not needed for PTX.
   rm -rf "$K2C_CACHE/triton.new"
   if timeout 600 "$K2C_VENV/bin/pip" -q --disable-pip-version-check install --no-deps --target "$K2C_CACHE/triton.new" triton==3.9.0; then
-    (cd "$K2C_CACHE/triton.new/triton/backends" && rm -rf amd/lib nvidia/lib/cupti* nvidia/bin/{ptxas-blackwell,nvdisasm,cuobjdump})
+    (cd "$K2C_CACHE/triton.new/triton/backends" && rm -rf amd/lib nvidia/lib/cupti* nvidia/bin)
     mv "$K2C_CACHE/triton.new" "$K2C_CACHE/triton"
   else
     rm -rf "$K2C_CACHE/triton.new"
