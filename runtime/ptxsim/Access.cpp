@@ -171,14 +171,8 @@ std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
   }
   const bool writes = kind == Access::Write || kind == Access::AsyncWrite;
   if (kind != Access::Read) {
-    for (const Cta::Reading &r : cta.reading)
-      if (address < r.end && r.offset < address + bytes)
-        w.fault(op, lane,
-                fmt::format("address {:#x} (offset {}) of shared memory is "
-                            "written while the bulk copy of line {} may still "
-                            "read it: expected a cp.async.bulk.wait_group.read "
-                            "before",
-                            address, offset, r.line));
+    if (cta.isInUse(uint32_t(address), bytes))
+      checkSharedWrite(w, op, lane, cta, uint32_t(address), bytes);
     if (kind != Access::AsyncWrite)
       cta.noteWrite(offset, bytes);
   }
@@ -193,6 +187,42 @@ std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
                                    unsigned(std::countr_zero(bits & ~known)));
             });
   return cta.shared + offset;
+}
+
+void ptxsim::checkSharedWrite(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                              uint32_t address, uint32_t bytes) {
+  const auto what = [&] {
+    return fmt::format("address {:#x} (offset {}) of shared memory is written "
+                       "while the ",
+                       address, address - sharedBegin);
+  };
+  for (const Cta::Reading &r : cta.reading)
+    if (address < r.end && r.offset < address + bytes)
+      w.fault(op, lane,
+              what() + fmt::format("bulk copy of line {} may still read it: "
+                                   "expected a cp.async.bulk.wait_group.read "
+                                   "before",
+                                   r.line));
+  if (address < cta.wgmmaHigh && address + bytes > cta.wgmmaLow)
+    if (const uint32_t line = wgmmaReading(cta, address, bytes))
+      w.fault(op, lane,
+              what() + fmt::format("wgmma of line {} may still read it: "
+                                   "expected a wgmma.wait_group before",
+                                   line));
+}
+
+void ptxsim::checkKnown(Warp &w, const Op &op, unsigned lane,
+                        const Allocation &a, uint64_t address, uint64_t bytes,
+                        bool writes) {
+  if (writes)
+    return a.define(address, bytes);
+  const uint64_t first = a.firstUnknown(address, bytes);
+  if (first != address + bytes)
+    w.fault(op, lane,
+            fmt::format("{} bytes at address {:#x} ('{}' + {}) are read, but "
+                        "byte {} was never written",
+                        bytes, address, a.name, address - a.base,
+                        first - a.base));
 }
 
 SharedPlace ptxsim::sharedPlace(Warp &w, const Op &op, unsigned lane,
@@ -264,7 +294,15 @@ std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
                                   address)
                     : launch.arena->describe(address, bytes),
                 outOfBounds(*launch.arena, address, bytes));
-      w.lastAllocation = a;
+      // Without the shortcut every access comes here.
+      if (!a->known)
+        w.lastAllocation = a;
+    }
+    if (a->known) {
+      if (kind != Access::Write)
+        checkKnown(w, op, lane, *a, address, bytes, false);
+      if (kind != Access::Read)
+        checkKnown(w, op, lane, *a, address, bytes, true);
     }
   }
   if (kind == Access::Atomic && w.cta->races &&

@@ -11,6 +11,10 @@ std::byte *sharedAccess(Warp &w, const Op &op, unsigned lane, uint64_t address,
                         unsigned bytes, Access kind, bool anyCta = false);
 std::byte *globalAccess(Warp &w, const Op &op, unsigned lane, uint64_t address,
                         unsigned bytes, Access kind);
+/// With the check of uninitialised global memory: all bytes of a read must have
+/// been written; a write defines them.
+void checkKnown(Warp &w, const Op &op, unsigned lane, const Allocation &a,
+                uint64_t address, uint64_t bytes, bool writes);
 [[noreturn]] void faultMisaligned(Warp &w, const Op &op, unsigned lane,
                                   Space space, uint64_t address,
                                   unsigned bytes);
@@ -32,6 +36,11 @@ void markShared(Cta &cta, uint32_t address, uint32_t bytes, bool written);
 /// proxy fence since.
 void checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
                     uint32_t address, uint32_t bytes);
+/// Nothing asynchronous may still use bytes of shared memory that are written.
+void checkSharedWrite(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                      uint32_t address, uint32_t bytes);
+/// The bytes of a cp.async arrive before its wait.
+void arriveEarly(AsyncCopies::Copy &copy);
 /// Delivers a cp.async that was held back.
 void deliverCopy(Warp &w, const AsyncCopies::Copy &copy);
 /// Of the index of relaxed, acquire, release, acq_rel; negative: none of them.

@@ -17,7 +17,8 @@ public:
     std::byte *to = nullptr;
     const std::byte *from = nullptr; ///< null if size is 0
     uint8_t lane = 0, bytes = 0;
-    uint8_t size = 0; ///< bytes that are read; the rest is zero
+    uint8_t size = 0;     ///< bytes that are read; the rest is zero
+    bool arrived = false; ///< its bytes, before the wait
     uint32_t group = 0;
     uint32_t pc = 0;
   };
@@ -50,6 +51,11 @@ public:
   /// wait_all: also what no group has closed yet.
   template <class Deliver> void waitAll(uint32_t mask, Deliver deliver) {
     deliverIf(deliver, [&](const Copy &copy) { return mask >> copy.lane & 1; });
+  }
+  /// Calls f for each copy under way.
+  template <class F> void forPending(F f) {
+    for (Copy &copy : pending)
+      f(copy);
   }
   /// For a new CTA. What nobody waited for is never delivered.
   void clear() {

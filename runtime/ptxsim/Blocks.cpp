@@ -15,12 +15,7 @@ using namespace ptxsim;
 
 namespace {
 
-struct Block {
-  uint32_t begin = 0, end = 0; ///< ops
-  std::vector<uint32_t> successors;
-};
-
-class Ordering {
+template <class Block> class Ordering {
 public:
   Ordering(const std::vector<Block> &blocks)
       : blocks(blocks), state(blocks.size()) {}
@@ -155,7 +150,7 @@ void FunctionBuilder::orderBlocks() {
     for (uint32_t target : info.targets)
       leader[target] = 1;
   }
-  std::vector<Block> blocks;
+  blocks.clear();
   std::vector<uint32_t> blockOf(n);
   for (uint32_t i = 0; i < n; ++i) {
     if (leader[i]) {

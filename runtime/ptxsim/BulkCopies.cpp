@@ -4,10 +4,12 @@
 
 using namespace ptxsim;
 
-void BulkCopies::defer(Transfer transfer) {
+void BulkCopies::defer(Transfer transfer, bool done) {
+  if (done)
+    transfer.data = {};
   transfer.begin();
   const uint32_t group = closed[transfer.lane];
-  pending.push_back({std::move(transfer), group});
+  pending.push_back({std::move(transfer), group, done, done});
 }
 
 void BulkCopies::commit(uint32_t mask) {
@@ -22,8 +24,10 @@ void BulkCopies::wait(uint32_t mask, uint32_t open, bool read) {
       continue;
     if (!c.isRead)
       c.transfer.read(), c.isRead = true;
-    if (!read)
-      c.transfer.write(), c.transfer.tellEnd();
+    if (!c.isReleased)
+      c.transfer.release(), c.isReleased = true;
+    if (!read && !c.isWritten)
+      finish(c);
   }
   if (!read)
     std::erase_if(pending, [&](const Copy &c) {
@@ -32,14 +36,22 @@ void BulkCopies::wait(uint32_t mask, uint32_t open, bool read) {
     });
 }
 
+void BulkCopies::finish(Copy &copy) {
+  copy.transfer.write();
+  copy.transfer.tellEnd();
+  copy.isWritten = true;
+}
+
 void BulkCopies::finish(Warp &warp) {
   for (Copy &c : pending) {
-    if (!c.isRead)
+    if (!c.isReleased && warp.cta->launch.options.checks.asyncHazards)
       warp.fault(*c.transfer.op, c.transfer.lane,
                  "the CTA ends while this copy may still read its shared "
                  "memory: expected a cp.async.bulk.wait_group before");
-    c.transfer.write();
-    c.transfer.tellEnd();
+    if (!c.isRead)
+      c.transfer.read();
+    if (!c.isWritten)
+      finish(c);
   }
   pending.clear();
 }

@@ -9,7 +9,8 @@ namespace ptxsim {
 /// way. A lane's copies belong to the group that its next commit_group closes.
 class BulkCopies {
 public:
-  void defer(Transfer transfer);
+  /// `done`: it has taken effect already, and only counts as under way.
+  void defer(Transfer transfer, bool done);
   /// cp.async.bulk.commit_group of the lanes in mask.
   void commit(uint32_t mask);
   /// wait_group: completes what is not in the last `open` closed groups;
@@ -17,14 +18,26 @@ public:
   void wait(uint32_t mask, uint32_t open, bool read);
   /// The CTA ends: faults if a source has not been read.
   void finish(Warp &warp);
+  /// Async::Random: lets some take effect; pick() says which.
+  template <class Pick> void advance(Pick pick) {
+    for (Copy &c : pending)
+      if (!c.isWritten && pick()) {
+        if (c.isRead)
+          finish(c);
+        else
+          c.transfer.read(), c.isRead = true;
+      }
+  }
   void clear();
 
 private:
   struct Copy {
     Transfer transfer;
     uint32_t group;
-    bool isRead = false;
+    bool isRead = false, isWritten = false;
+    bool isReleased = false; ///< its source may be written again
   };
+  void finish(Copy &copy);
   std::vector<Copy> pending;
   uint32_t closed[32] = {};
 };

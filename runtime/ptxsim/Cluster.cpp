@@ -1,4 +1,5 @@
 #include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/FaultText.h"
 #include "runtime/ptxsim/Observer.h"
 
@@ -31,6 +32,7 @@ void Cluster::run(uint64_t number) {
   generation = 0;
   events = eventsAtWake = 0;
   timeouts = 0;
+  randomState = launch.options.asyncSeed + number * 0x632be59bd9b4e019ull;
   const Dim3 c = launch.cluster, n = {launch.grid.x / c.x, launch.grid.y / c.y,
                                       launch.grid.z / c.z};
   const Dim3 at = {uint32_t(number % n.x), uint32_t(number / n.x % n.y),
@@ -176,8 +178,14 @@ void Cluster::start(Transfer transfer) {
 
 bool Cluster::deliver(const Cta &cta, uint32_t barrier) {
   bool any = false;
+  const bool isRandom = launch.options.async == Async::Random;
   for (size_t i = 0; i < transfers.size();) {
     if (transfers[i].barrierCta != &cta || transfers[i].barrier != barrier) {
+      ++i;
+      continue;
+    }
+    // At least one, so that waits end.
+    if (isRandom && any && random() % 2) {
       ++i;
       continue;
     }
@@ -188,6 +196,44 @@ bool Cluster::deliver(const Cta &cta, uint32_t barrier) {
     any = true;
   }
   return any;
+}
+
+const Transfer *Cluster::pendingFor(const Cta &cta) const {
+  for (const Transfer &t : transfers)
+    if (t.kind != Transfer::Arrive && t.barrierCta == &cta)
+      return &t;
+  return nullptr;
+}
+
+uint64_t Cluster::random() {
+  uint64_t x = randomState += 0x9e3779b97f4a7c15ull;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+  return x ^ x >> 31;
+}
+
+void Cluster::deliverRandomly() {
+  const auto pick = [this] { return random() % 8 == 0; };
+  for (size_t i = 0; i < transfers.size();) {
+    if (!pick()) {
+      ++i;
+      continue;
+    }
+    Transfer due = std::move(transfers[i]);
+    transfers.erase(transfers.begin() + long(i));
+    due.run();
+    ++events;
+  }
+  for (Cta &cta : ctas)
+    for (Warp &w : cta.warps) {
+      w.bulkCopies.advance(pick);
+      w.copies.forPending([&](AsyncCopies::Copy &copy) {
+        if (!copy.arrived && pick())
+          arriveEarly(copy);
+      });
+      if (!w.wgmma.pending.empty() && pick())
+        advanceWgmma(w);
+    }
 }
 
 const Transfer *Cluster::writing(const Cta &cta, uint32_t offset,

@@ -28,14 +28,21 @@ public:
   void checkBarrier();
 
   // --- asynchronous copies that signal an mbarrier ---
-  /// Starts a copy: it arrives at once, or with Async::Lazy when its mbarrier is
-  /// waited for.
+  /// Starts a copy: it arrives at once, or with Async::Lazy when its mbarrier
+  /// is waited for.
   void start(Transfer transfer);
   /// Delivers what is under way for this mbarrier; false if nothing was.
   bool deliver(const Cta &cta, uint32_t barrier);
   /// The copy under way that writes one of these bytes, or null.
   const Transfer *writing(const Cta &cta, uint32_t offset,
                           uint32_t bytes) const;
+
+  /// A copy under way that will signal an mbarrier of this CTA, or null.
+  const Transfer *pendingFor(const Cta &cta) const;
+  /// Async::Random: lets some of what is under way take effect.
+  void deliverRandomly();
+  /// splitmix64.
+  uint64_t random();
 
   Launch &launch;
   std::deque<Cta> ctas; ///< by rank
@@ -46,7 +53,8 @@ private:
   [[noreturn]] void deadlock();
 
   std::vector<Transfer> transfers; ///< in the order of issue
-  uint32_t generation = 0;         ///< completed cluster barriers
+  uint64_t randomState = 0;
+  uint32_t generation = 0; ///< completed cluster barriers
   uint64_t eventsAtWake = 0;
   unsigned timeouts = 0; ///< rounds of timed-out waits without an event
 };

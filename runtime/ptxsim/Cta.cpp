@@ -129,6 +129,7 @@ void Cta::start(Dim3 at) {
   for (WgmmaGroup &g : wgmmaGroups)
     g.clear();
   reading.clear();
+  wgmmaLow = ~0u, wgmmaHigh = 0;
   if (!launch.options.checks.uninitialisedShared)
     std::memset(shared, 0xff, sharedEnd - sharedBegin);
   std::fill(local.begin(), local.end(), std::byte(0xff));
@@ -152,7 +153,7 @@ void Cta::start(Dim3 at) {
     w.wgmma.clear();
     if (w.calls)
       w.calls->restart(f.stackBase);
-    w.clusterArrived = w.clusterCounted = w.expired = 0;
+    w.clusterArrived = w.clusterCounted = w.expired = w.registersOfThread = 0;
     w.spins = w.favour = 0;
   }
   if (races)
@@ -182,9 +183,24 @@ uint64_t Cta::random() {
   return x ^ x >> 31;
 }
 
+/// Async::Random: what is under way may take effect after any instruction.
+void Cta::runInSlices(Warp &w, uint64_t instructions) {
+  for (const uint64_t end = counters.warpInstructions + instructions;
+       w.live && !w.blocked && counters.warpInstructions < end;) {
+    const uint64_t before = counters.warpInstructions;
+    w.run(cluster.random() % 64 + 1, true);
+    cluster.deliverRandomly();
+    if (counters.warpInstructions == before)
+      break;
+  }
+}
+
 void Cta::runWarp(Warp &w, uint64_t instructions, bool anywhere) {
   const uint32_t live = w.live;
-  w.run(instructions, anywhere);
+  if (launch.options.async == Async::Random)
+    runInSlices(w, instructions);
+  else
+    w.run(instructions, anywhere);
   // A barrier does not wait for threads that have exited.
   if (w.live != live) {
     for (unsigned b = 0; b < 16; ++b)
@@ -214,6 +230,10 @@ void Cta::runWarps(bool &alive, bool &progress) {
 }
 
 void Cta::finish() {
+  if (launch.options.checks.asyncHazards)
+    checkMbarriers();
+  if (launch.options.checks.limits)
+    checkRegisters();
   for (Warp &w : warps) {
     w.bulkCopies.finish(w);
     const Warp &first = warps[w.index / 4 * 4];

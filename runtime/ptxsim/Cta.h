@@ -139,10 +139,21 @@ public:
     uint32_t offset, end, line;
   };
   std::vector<Reading> reading;
+  /// All shared memory that a wgmma under way may read lies between these.
+  uint32_t wgmmaLow = ~0u, wgmmaHigh = 0;
+  /// May something asynchronous still use bytes of this range?
+  bool isInUse(uint32_t address, uint32_t bytes) const {
+    return !reading.empty() ||
+           (address < wgmmaHigh && address + bytes > wgmmaLow);
+  }
   std::unique_ptr<Races> races; ///< null if nothing is to be found
   std::vector<std::byte> local; ///< of all threads: [warp][lane][localBytes]
 
 private:
+  void checkMbarriers() const;
+  void checkRegisters() const;
+  uint32_t registersAtLaunch() const;
+  void runInSlices(Warp &w, uint64_t instructions);
   void runWarp(Warp &w, uint64_t instructions, bool anywhere);
   void release(unsigned id);
   void checkRelease(unsigned id);

@@ -30,6 +30,7 @@ struct Operand {
   uint8_t bits = 0;
   bool negated = false;
   bool single = false;
+  bool isRegister = false;    ///< of an address: its base is a register
   bool dynamicShared = false; ///< of a symbol: imm counts from the start of
                               ///< dynamic shared memory
   bool inFrame = false;       ///< of a symbol: imm counts from the start of the
@@ -88,6 +89,8 @@ public:
   /// Row of a source of exactly this type's width: a register, an immediate, a
   /// special register or a symbol's address.
   uint32_t source(const Operand &operand, Type type);
+  /// A 32-bit register that is read and written.
+  uint32_t accumulator(const Operand &operand);
   uint32_t destination(size_t i, unsigned bits) {
     return destination(at(i), bits);
   }

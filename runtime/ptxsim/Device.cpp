@@ -40,6 +40,8 @@ Result<uint64_t> Device::allocate(size_t bytes, std::string name) {
   if (!p)
     return Status::error(
         fmt::format("cannot allocate {} bytes for '{}'", bytes, name));
+  if (impl->options.checks.uninitialisedGlobal && bytes)
+    impl->arena.track(p);
   if (impl->options.poison)
     std::memset(reinterpret_cast<void *>(p), 0xff, bytes);
   return p;
@@ -58,6 +60,7 @@ Status Device::copyToDevice(uint64_t destination, const void *source,
     return s;
   if (bytes)
     std::memcpy(reinterpret_cast<void *>(destination), source, bytes);
+  impl->arena.define(destination, bytes);
   return {};
 }
 
@@ -80,6 +83,7 @@ Status Device::copyOnDevice(uint64_t destination, uint64_t source,
   if (bytes)
     std::memmove(reinterpret_cast<void *>(destination),
                  reinterpret_cast<const void *>(source), bytes);
+  impl->arena.copyKnown(destination, source, bytes);
   return {};
 }
 
@@ -88,6 +92,7 @@ Status Device::fill8(uint64_t destination, uint8_t value, size_t count) {
     return s;
   if (count)
     std::memset(reinterpret_cast<void *>(destination), value, count);
+  impl->arena.define(destination, count);
   return {};
 }
 
@@ -98,6 +103,7 @@ Status Device::fill32(uint64_t destination, uint32_t value, size_t count) {
   if (Status s = impl->check(destination, count * 4, "fill"); !s)
     return s;
   std::fill_n(reinterpret_cast<uint32_t *>(destination), count, value);
+  impl->arena.define(destination, count * 4);
   return {};
 }
 
@@ -106,6 +112,7 @@ Result<std::shared_ptr<Module>> Device::loadModule(std::string text,
   auto module = std::make_shared<ModuleImpl>();
   module->text = std::move(text);
   module->filename = std::move(filename);
+  module->checksUndefined = impl->options.checks.undefinedRegisters;
   try {
     Parser(*module, impl->arena, impl->options.stackBytes).run();
   } catch (const LoadError &e) {
@@ -131,11 +138,12 @@ Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, Dim3 cluster,
                                      "(2147483647,65535,65535), but got {}",
                                      k.name, dims(grid)));
   const uint64_t threads = uint64_t(block.x) * block.y * block.z;
+  const uint32_t maxThreads = std::min(options.maxThreads, 1024u);
   if (!threads || block.x > 1024 || block.y > 1024 || block.z > 64 ||
-      threads > 1024)
+      threads > maxThreads)
     return Status::error(fmt::format(
-        "kernel '{}': expected a block of 1 to 1024 threads, but got {}",
-        k.name, dims(block)));
+        "kernel '{}': expected a block of 1 to {} threads, but got {}", k.name,
+        maxThreads, dims(block)));
   if (k.reqntid && (k.reqntid->x != block.x || k.reqntid->y != block.y ||
                     k.reqntid->z != block.z))
     return Status::error(fmt::format(
@@ -153,16 +161,25 @@ Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, Dim3 cluster,
         "{}",
         k.name, dims(*k.cluster), dims(cluster)));
   const uint64_t ctas = uint64_t(cluster.x) * cluster.y * cluster.z;
-  if (!ctas || cluster.x > 16 || cluster.y > 16 || cluster.z > 16 || ctas > 16)
+  const uint32_t maxCtas = std::min(options.maxClusterCtas, 16u);
+  if (!ctas || cluster.x > 16 || cluster.y > 16 || cluster.z > 16 ||
+      ctas > maxCtas)
     return Status::error(fmt::format(
-        "kernel '{}': expected a cluster of 1 to 16 CTAs, but got {}", k.name,
-        dims(cluster)));
+        "kernel '{}': expected a cluster of 1 to {} CTAs, but got {}", k.name,
+        maxCtas, dims(cluster)));
   if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
     return Status::error(fmt::format(
         "kernel '{}': expected a grid of whole clusters, but got {} with "
         "clusters of {}",
         k.name, dims(grid), dims(cluster)));
-  if (uint64_t(k.staticSharedBytes) + shared > options.maxSharedBytes)
+  const uint64_t warps = (threads + 31) / 32;
+  if (options.checks.limits && warps * 32 * k.maxnreg > options.registersPerCta)
+    return Status::error(
+        fmt::format("kernel '{}': expected at most {} registers per CTA, but "
+                    "got {} threads with {} each (.maxnreg)",
+                    k.name, options.registersPerCta, warps * 32, k.maxnreg));
+  if (options.checks.limits &&
+      uint64_t(k.staticSharedBytes) + shared > options.maxSharedBytes)
     return Status::error(fmt::format(
         "kernel '{}': expected at most {} bytes of shared memory, but got {} "
         "static and {} dynamic",

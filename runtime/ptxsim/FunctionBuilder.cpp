@@ -237,15 +237,17 @@ void FunctionBuilder::instruction(std::string_view opcode,
   for (DecodeFn decode : it->second) {
     modifiers = allModifiers;
     decoder.modifiers = modifiers;
+    named.clear();
     if (decode(decoder))
       return noteOperands(operands);
   }
   error(fmt::format("unsupported form '{}' in '{}'", opcode, text));
 }
 
-/// For the checks of wgmma: which registers the instruction names.
+/// For the checks of wgmma and of undefined registers: which registers the
+/// instruction names.
 void FunctionBuilder::noteOperands(std::span<const Operand> operands) {
-  auto note = [this](auto &self, const Operand &o) -> void {
+  auto visit = [this](auto &self, const Operand &o) -> void {
     if (o.kind == Operand::Register || o.kind == Operand::Address)
       f.operandRows.push_back(o.row);
     for (const Operand &e : o.elements)
@@ -253,11 +255,19 @@ void FunctionBuilder::noteOperands(std::span<const Operand> operands) {
   };
   if (decoder.base != "wgmma")
     for (const Operand &o : operands)
-      note(note, o);
+      visit(visit, o);
   // One instruction may have become several ops: the last one has them all.
   f.operandStart.resize(f.ops.size(),
                         f.operandStart.empty() ? 0 : f.operandStart.back());
   f.operandStart.push_back(uint32_t(f.operandRows.size()));
+  if (!f.module->checksUndefined)
+    return;
+  for (const Operand &o : operands)
+    if (o.kind == Operand::Address && o.isRegister)
+      note(o.row, o.bits, RegisterUse::Address);
+  useStart.resize(f.ops.size(), useStart.empty() ? 0 : useStart.back());
+  uses.insert(uses.end(), named.begin(), named.end());
+  useStart.push_back(uint32_t(uses.size()));
 }
 
 Op &FunctionBuilder::emit(Handler handler) {
@@ -315,6 +325,13 @@ void FunctionBuilder::call(CallSite site, std::string_view formOf,
   jump(Jump::Call);
   callEdges.push_back({uint32_t(f.ops.size() - 1), current, &kept});
   decoder.base = "call";
+  named.clear();
+  for (const Actual &a : kept.arguments)
+    if (!a.isMemory && isRegister(a.row))
+      note(a.row, a.bits, RegisterUse::Reads);
+  for (const Actual &a : kept.places)
+    if (!a.isMemory)
+      note(a.row, a.bits, RegisterUse::Writes);
   noteOperands({});
 }
 
@@ -410,6 +427,8 @@ void FunctionBuilder::finish(uint32_t stack) {
     }
   }
   orderBlocks();
+  if (f.module->checksUndefined && !f.ops.empty())
+    planUndefined();
   f.raceFacts = raceFactsOf(f);
 }
 
@@ -472,7 +491,15 @@ uint32_t Decoder::destination(const Operand &o, unsigned bits) {
     error(fmt::format(
         "expected a destination register of {} bits, but got one of {}", bits,
         o.bits));
+  function.note(o.row, o.bits, RegisterUse::Writes);
   return o.row;
+}
+
+uint32_t Decoder::accumulator(const Operand &o) {
+  const uint32_t row = destination(o, 32);
+  if (o.kind == Operand::Register)
+    function.note(row, 32, RegisterUse::Reads);
+  return row;
 }
 
 uint32_t Decoder::destinationAtLeast(const Operand &o, unsigned bits,
@@ -494,6 +521,7 @@ uint32_t Decoder::source(const Operand &o, Type type) {
       error(fmt::format(
           "expected a source register of {} bits, but got one of {}", bits,
           o.bits));
+    function.note(o.row, o.bits, RegisterUse::Reads);
     return o.row;
   case Operand::Integer:
     if (type == Type::F32 || type == Type::F64 || type == Type::F16 ||
@@ -541,6 +569,7 @@ uint32_t Decoder::sourceAtLeast(const Operand &o, Type type, unsigned &actual) {
         "expected a source register of at least {} bits, but got one of {}",
         bits, o.bits));
   actual = o.bits;
+  function.note(o.row, o.bits, RegisterUse::Reads);
   return o.row;
 }
 
@@ -549,12 +578,15 @@ uint32_t Decoder::predicateDestination(const Operand &o) {
     return scratch(64);
   if (o.kind != Operand::Predicate || o.negated)
     error("expected a predicate register as destination");
+  function.note(o.row, 1, RegisterUse::Writes);
   return o.row;
 }
 
 PredicateSource Decoder::predicateSource(const Operand &o) {
-  if (o.kind == Operand::Predicate)
+  if (o.kind == Operand::Predicate) {
+    function.note(o.row, 1, RegisterUse::Reads);
     return {o.row, o.negated ? allLanes : 0};
+  }
   if (o.kind == Operand::Integer)
     return {0, o.imm ? 0 : allLanes};
   error("expected a predicate as source");

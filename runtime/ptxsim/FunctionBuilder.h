@@ -139,6 +139,10 @@ private:
     uint32_t frameBase = 0;
     bool keepsFrame = false; ///< has .local variables
   };
+  struct Block {
+    uint32_t begin = 0, end = 0; ///< ops; none in nodes of calls
+    std::vector<uint32_t> successors;
+  };
   struct JumpInfo {
     Jump kind = Jump::None;
     std::vector<uint32_t> targets;
@@ -147,6 +151,14 @@ private:
   void orderBlocks();
   uint32_t layoutStack();
   void noteOperands(std::span<const Operand> operands);
+  // For the check of undefined registers (UndefinedPlan.cpp).
+  void note(uint32_t row, unsigned bits, RegisterUse::Role role) {
+    named.push_back({row, uint8_t(bits), role});
+  }
+  bool isRegister(uint32_t row) const;
+  std::vector<uint32_t> maybeUndefined() const;
+  void noteParameters();
+  void planUndefined();
 
   Scanner &scanner;
   Decoder decoder;
@@ -167,11 +179,16 @@ private:
   std::unordered_map<uint32_t, uint32_t> specialRows;
   size_t branchTargets = 0;
   uint32_t loc = 0;
+  std::vector<Block> blocks;
+  std::vector<RegisterUse>
+      uses; ///< of op i: from useStart[i] to useStart[i + 1]
+  std::vector<uint32_t> useStart;
   // The instruction being decoded.
   Position position;
   PredicateSource guard{0, 0};
   std::string_view form, text;
   std::vector<std::string_view> allModifiers, modifiers;
+  std::vector<RegisterUse> named; ///< registers that it names
 };
 
 } // namespace ptxsim

@@ -7,6 +7,9 @@
 
 namespace ptxsim {
 
+class Warp;
+struct Op;
+
 /// An mbarrier object of shared memory. A phase completes when no arrival is
 /// pending and the transaction count is zero; the next phase then expects as
 /// many arrivals again. Operations return what is wrong with them, or nothing.
@@ -17,6 +20,15 @@ struct Mbarrier {
   uint32_t expected = 0, pending = 0;
   int64_t tx = 0;
   uint32_t phase = 0; ///< number of completed phases
+
+  // For the checks.
+  uint32_t observed = 0; ///< phases that a wait has seen complete
+  struct Copied {
+    uint32_t phases; ///< completed when the copy's phase is
+    Warp *warp;
+    const Op *op;
+    unsigned lane;
+  } copied{}; ///< the last bulk copy that has signalled it
 
   using Error = std::optional<std::string>;
 

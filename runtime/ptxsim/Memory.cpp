@@ -37,9 +37,29 @@ uint64_t Arena::allocate(uint64_t bytes, std::string name) {
   uint64_t base = (next + alignment - 1) / alignment * alignment;
   if (!begin || bytes > end - begin || base + bytes + redzone > end)
     return 0;
-  allocations.push_back({base, bytes, std::move(name), true});
+  allocations.push_back({base, bytes, std::move(name), true, nullptr});
   next = base + bytes + redzone;
   return base;
+}
+
+void Arena::track(uint64_t pointer) {
+  auto *a = const_cast<Allocation *>(nearest(pointer));
+  a->known = std::make_shared<uint8_t[]>(a->size);
+}
+
+void Arena::copyKnown(uint64_t destination, uint64_t source, uint64_t bytes) {
+  const Allocation *to = find(destination, bytes), *from = find(source, bytes);
+  if (!bytes || !to || !to->known)
+    return;
+  if (!from || !from->known)
+    return to->define(destination, bytes);
+  std::memmove(to->known.get() + (destination - to->base),
+               from->known.get() + (source - from->base), bytes);
+}
+
+uint64_t Allocation::firstUnknown(uint64_t address, uint64_t bytes) const {
+  const uint8_t *from = known.get() + (address - base);
+  return address + uint64_t(std::find(from, from + bytes, uint8_t(0)) - from);
 }
 
 bool Arena::free(uint64_t pointer) {
@@ -47,6 +67,7 @@ bool Arena::free(uint64_t pointer) {
   if (!a || a->base != pointer || !a->live)
     return false;
   a->live = false;
+  a->known.reset();
   // Give whole pages back; what shares a page with a neighbour stays.
   const uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
   uint64_t first = (a->base + page - 1) / page * page;

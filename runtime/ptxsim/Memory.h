@@ -3,6 +3,8 @@
 
 #include "runtime/ptxsim/ptxsim.h"
 
+#include <cstring>
+
 namespace ptxsim {
 
 // Generic addresses: global ones are host pointers into the arena (below 2^47);
@@ -28,6 +30,15 @@ struct Allocation {
   uint64_t size = 0;
   std::string name;
   bool live = false;
+  /// With the check of uninitialised memory a byte for each: not zero once it
+  /// has been written. Host threads may write neighbours at the same time.
+  std::shared_ptr<uint8_t[]> known;
+  void define(uint64_t address, uint64_t bytes) const {
+    if (known)
+      std::memset(known.get() + (address - base), 1, bytes);
+  }
+  /// The first byte that nothing has written, or the end.
+  uint64_t firstUnknown(uint64_t address, uint64_t bytes) const;
   bool contains(uint64_t address, uint64_t bytes) const {
     return address - base < size && size - (address - base) >= bytes;
   }
@@ -45,6 +56,13 @@ public:
   /// 0 when the range is exhausted or could not be reserved.
   uint64_t allocate(uint64_t bytes, std::string name);
   bool free(uint64_t pointer);
+  /// From now on it is known which bytes of this allocation were written.
+  void track(uint64_t pointer);
+  /// The host has written there.
+  void define(uint64_t address, uint64_t bytes) {
+    if (const Allocation *a = find(address, bytes))
+      a->define(address, bytes);
+  }
   /// The allocation, live or freed, that `address` lies in or behind; null if
   /// it lies before all of them or outside the arena.
   const Allocation *nearest(uint64_t address) const;
@@ -56,6 +74,9 @@ public:
     const Allocation *a = nearest(address);
     return a && a->live && a->contains(address, bytes) ? a : nullptr;
   }
+
+  /// A copy of undefined bytes is undefined.
+  void copyKnown(uint64_t destination, uint64_t source, uint64_t bytes);
 
 private:
   uint64_t begin = 0, end = 0, next = 0;

@@ -30,8 +30,11 @@ void Parser::entry() {
       f.kernel.maxntid = dims();
     else if (name == ".reqntid")
       f.kernel.reqntid = dims();
-    else if (name == ".minnctapersm" || name == ".maxnctapersm" ||
-             name == ".maxnreg")
+    else if (name == ".minnctapersm")
+      f.kernel.minCtas = uint32_t(s.integer());
+    else if (name == ".maxnreg")
+      f.kernel.maxnreg = uint32_t(s.integer());
+    else if (name == ".maxnctapersm")
       s.integer();
     else if (name == ".reqnctapercluster" || name == ".maxclusterrank") {
       Position at = s.position();

@@ -171,6 +171,7 @@ Operand Parser::address(FunctionBuilder &b) {
   case Operand::Register:
     if (base.bits < 32)
       s.error("an address in a register of 16 bits");
+    o.isRegister = true;
     break;
   case Operand::Symbol:
     o.row = b.symbolRow(base, 64);

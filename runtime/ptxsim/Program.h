@@ -3,10 +3,12 @@
 
 #include "runtime/ptxsim/Calls.h"
 #include "runtime/ptxsim/Op.h"
+#include "runtime/ptxsim/Undefined.h"
 #include "runtime/ptxsim/ptxsim.h"
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <unordered_map>
 
 namespace ptxsim {
@@ -124,6 +126,8 @@ struct Function {
   std::vector<RegisterRange> registers;
   std::vector<RegisterName> registerNames;
   RaceFacts raceFacts;
+  /// Null if no register can be read before it is written.
+  std::shared_ptr<const UndefinedPlan> undefined;
   uint32_t localBytes = 0;     ///< of one thread, with its stack
   uint32_t stackBase = 0;      ///< where the frames of functions begin there
   bool usesAsyncProxy = false; ///< has bulk copies or wgmma
@@ -150,6 +154,7 @@ public:
   global(std::string_view name) const override;
 
   std::string text, filename;
+  bool checksUndefined = false; ///< Checks::undefinedRegisters
   std::vector<Kernel> entries;
   std::deque<Function> functions; ///< functions[i] is entries[i]
   std::unordered_map<uint32_t, std::string_view> files;

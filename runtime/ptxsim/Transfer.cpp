@@ -73,14 +73,18 @@ void fillNaN(std::byte *to, uint32_t bytes, TensorMapDesc::DataType type) {
     std::memcpy(to + i, &nan, element);
 }
 
-std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes) {
+std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes,
+                     bool writes = false) {
   Warp &w = *t.warp;
   if (w.cta->launch.options.checks.bounds &&
       !(w.lastAllocation && w.lastAllocation->contains(address, bytes))) {
     const Allocation *a = w.cta->launch.arena->find(address, bytes);
     if (!a)
       w.fault(*t.op, t.lane, w.cta->launch.arena->describe(address, bytes));
-    w.lastAllocation = a;
+    if (a->known)
+      checkKnown(w, *t.op, t.lane, *a, address, bytes, writes);
+    else
+      w.lastAllocation = a;
   }
   for (Observer *o : w.cta->launch.observers)
     o->copyMoves(t, address, bytes, t.kind == Transfer::ToGlobal);
@@ -111,7 +115,8 @@ void Transfer::begin() {
   if (kind == ToGlobal || kind == Between) {
     Cta &from = kind == Between ? *source : *cta;
     const uint32_t begin = kind == Between ? sourceOffset : offset;
-    from.reading.push_back({begin, begin + bytes, line()});
+    if (from.launch.options.checks.asyncHazards)
+      from.reading.push_back({begin, begin + bytes, line()});
   }
   if (kind == ToShared || kind == Between)
     markShared(*cta, offset, bytes, false);
@@ -149,7 +154,13 @@ void Transfer::read() {
       std::memcpy(data.data() + i, shared + swizzled(begin + i, mode), 16);
   else
     std::memcpy(data.data(), shared + begin, bytes);
-  // The source may be written again.
+}
+
+void Transfer::release() {
+  if (kind != ToGlobal && kind != Between)
+    return;
+  Cta &from = kind == Between ? *source : *cta;
+  const uint32_t begin = kind == Between ? sourceOffset : offset;
   const uint32_t issued = line();
   for (size_t i = 0; i < from.reading.size(); ++i)
     if (from.reading[i].offset == begin && from.reading[i].line == issued) {
@@ -170,7 +181,7 @@ void Transfer::write() {
     auto put = [&](uint64_t address, uint32_t from, uint32_t n) {
       if (!address)
         return;
-      std::byte *to = globalRun(*this, address, n);
+      std::byte *to = globalRun(*this, address, n, true);
       reduction == Reduction::None
           ? void(std::memcpy(to, data.data() + from, n))
           : reduceInto(to, data.data() + from, n, reduction, type, true);
@@ -197,6 +208,7 @@ void Transfer::write() {
 void Transfer::run() {
   read();
   write();
+  release();
   tellEnd();
   if (!barrierCta)
     return;
@@ -206,6 +218,8 @@ void Transfer::run() {
                 fmt::format("the copy signals address {:#x} of shared memory, "
                             "where there is no mbarrier (any more)",
                             barrier));
+  if (kind != Arrive)
+    b->copied = {b->phase + 1, warp, op, lane};
   if (auto error = kind == Arrive ? b->arrive(1) : b->complete(bytes))
     warp->fault(*op, lane, *error);
   barrierCta->update(*b);

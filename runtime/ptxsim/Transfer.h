@@ -52,6 +52,8 @@ struct Transfer {
   void begin();
   void read();
   void write();
+  /// What it read may be written again.
+  void release();
   /// All of it, and the signal.
   void run();
   /// For observers: it has been issued.

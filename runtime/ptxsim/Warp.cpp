@@ -24,15 +24,15 @@ void Warp::run(uint64_t quantum, bool anywhere) {
              : interpret<false, false>(quantum);
 }
 
-template <bool Anywhere, bool Observed>
-void Warp::interpret(uint64_t quantum) {
+template <bool Anywhere, bool Observed> void Warp::interpret(uint64_t quantum) {
   const Op *ip = ops + pc;
   uint64_t executed = 0, threads = 0;
   const auto attentionOf = [this] {
     return uint8_t(splits.empty() ? Control : Control | Leader);
   };
   uint8_t attention = attentionOf();
-  const bool watch = function->usesWgmma;
+  const bool watch =
+      function->usesWgmma && cta->launch.options.checks.wgmmaHazards;
   for (;;) {
     const Op &op = *ip;
     if (Anywhere && executed >= quantum) {

@@ -150,6 +150,8 @@ public:
   std::unique_ptr<CallStack> calls; ///< if the kernel has calls
   uint32_t clusterArrived = 0;      ///< lanes that owe a barrier.cluster.wait
   uint32_t clusterCounted = 0; ///< lanes that the cluster barrier has counted
+  uint32_t registersOfThread = 0;   ///< by setmaxnreg; 0: as launched
+  const Op *setRegisters = nullptr; ///< the last setmaxnreg
   uint32_t expired = 0; ///< lanes whose wait for an mbarrier has timed out
   const Function *function = nullptr;
   Counters *counters = nullptr; ///< of the host thread that runs the CTA

@@ -18,7 +18,8 @@ struct WgmmaPending {
   uint64_t number = 0;   ///< of the warp's wgmma, to find its warpgroup's
   uint32_t group = 0;
   bool accumulate = false;
-  bool isDone = false; ///< D has been computed
+  bool isDone = false;          ///< D has been computed
+  uint32_t low = ~0u, high = 0; ///< bounds of its operands in shared memory
 };
 
 /// What a warp knows of its wgmma.
@@ -58,6 +59,14 @@ struct WgmmaGroup {
       e.number = ~0ull, e.hasB = false;
   }
 };
+
+/// Computes the first one of the warp that has not been computed.
+void advanceWgmma(Warp &w);
+/// Of a wgmma.mma_async: does it add to D now, how many registers of A it has,
+/// and whether those of D hold two halves.
+bool wgmmaAccumulates(Warp &w, const Op &op);
+unsigned wgmmaRegistersOfA(const Op &op);
+bool wgmmaHalves(const Op &op);
 
 /// The wgmma of the CTA under way that may still read one of these bytes of
 /// shared memory: its line; 0 if there is none.

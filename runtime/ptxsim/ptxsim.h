@@ -185,6 +185,8 @@ struct Kernel {
   std::string
       dynamicShared;      ///< name of the .extern .shared array it uses, if any
   uint32_t registers = 0; ///< virtual registers declared
+  uint32_t maxnreg = 0;   ///< .maxnreg; 0: none
+  uint32_t minCtas = 0;   ///< .minnctapersm; 0: none
 };
 
 class Module {

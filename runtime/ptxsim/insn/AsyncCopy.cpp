@@ -96,13 +96,15 @@ bool copyWhole(Warp &w, const Op &op, uint32_t mask, const uint64_t *sources,
     mostTarget = std::max(mostTarget, runs ? targets[l] : uint64_t(0));
   }
   if (odd || bits % 16 || leastTarget < sharedBegin ||
-      mostTarget > cta.sharedEnd - 16)
+      mostTarget > cta.sharedEnd - 16 ||
+      cta.isInUse(uint32_t(leastTarget),
+                  uint32_t(mostTarget - leastTarget) + 16))
     return false;
   if (least <= most) {
     const Allocation *a = w.lastAllocation;
     if (!a || !a->contains(least, 16))
       a = cta.launch.arena->find(least, 16);
-    if (!a || !a->live || !a->contains(most, 16))
+    if (!a || !a->live || !a->contains(most, 16) || a->known)
       return false;
     w.lastAllocation = a;
   }
@@ -210,6 +212,11 @@ bool decodeGroup(Decoder &d) {
 
 } // namespace
 
+void ptxsim::arriveEarly(AsyncCopies::Copy &copy) {
+  deliver(copy);
+  copy.arrived = true;
+}
+
 void ptxsim::deliverCopy(Warp &w, const AsyncCopies::Copy &copy) {
   Cta &cta = *w.cta;
   const Checks &checks = cta.launch.options.checks;
@@ -219,7 +226,8 @@ void ptxsim::deliverCopy(Warp &w, const AsyncCopies::Copy &copy) {
   // Otherwise the bytes arrived when the copy was issued.
   if (cta.launch.options.async == Async::Eager)
     return;
-  deliver(copy);
+  if (!copy.arrived)
+    deliver(copy);
   if (checks.uninitialisedShared && checks.alignment)
     mark(cta, copy, true);
 }

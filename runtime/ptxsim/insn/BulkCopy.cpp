@@ -41,10 +41,10 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
   t.cta = place.cta, t.offset = place.address;
   if (!o.barrier.row) {
     t.tellStart();
-    if (w.cta->launch.options.async != Async::Eager)
-      w.bulkCopies.defer(std::move(t));
-    else
+    const bool eager = w.cta->launch.options.async == Async::Eager;
+    if (eager)
       t.run();
+    w.bulkCopies.defer(std::move(t), eager);
     return;
   }
   SharedPlace barrier = sharedPlace(
@@ -55,18 +55,14 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
   auto startAt = [&](Cta &cta) {
     Transfer part = t;
     part.cta = part.barrierCta = &cta;
-    if (!cta.mbarrier(part.barrier))
+    const Mbarrier *b = cta.mbarrier(part.barrier);
+    if (!b)
       w.fault(op, lane,
               fmt::format("there is no mbarrier at address {:#x} of shared "
                           "memory of CTA {} of the cluster",
                           part.barrier, cta.rank));
-    if (!cta.wgmmaGroups.empty())
-      if (const uint32_t line = wgmmaReading(cta, part.offset, part.bytes))
-        w.fault(op, lane,
-                fmt::format("the copy overwrites shared memory that the wgmma "
-                            "of line {} may still read: expected a "
-                            "wgmma.wait_group before",
-                            line));
+    if (cta.isInUse(part.offset, part.bytes))
+      checkSharedWrite(w, op, lane, cta, part.offset, part.bytes);
     part.tellStart();
     cluster.start(std::move(part));
     t.again = true;

@@ -26,8 +26,9 @@ void fence(Warp &w, const Op &, uint32_t) {
 
 void nothing(Warp &, const Op &, uint32_t) {}
 
-void together(Warp &w, const Op &op, uint32_t mask) {
+void setRegisters(Warp &w, const Op &op, uint32_t mask) {
   w.requireConverged(op, mask);
+  w.registersOfThread = uint32_t(op.imm), w.setRegisters = &op;
 }
 
 void zeroPolicy(Warp &w, const Op &op, uint32_t mask) {
@@ -141,6 +142,6 @@ bool ptxsim::decodeSetMaxNReg(Decoder &d) {
   int64_t n = d.integer(d[0]);
   if (n < 24 || n > 256 || n % 8)
     d.error("expected a multiple of 8 from 24 to 256");
-  d.emit(together);
+  d.emit(setRegisters).imm = uint64_t(n);
   return true;
 }

@@ -69,7 +69,7 @@ std::byte *consecutive(Warp &w, const Op &op, Space space, Access kind) {
     return nullptr;
   const uint32_t offset = uint32_t(first) - sharedBegin;
   if (kind == Access::Write) {
-    if (!cta.reading.empty())
+    if (cta.isInUse(uint32_t(first), uint32_t(bytes)))
       return nullptr;
     cta.noteWrite(offset, uint32_t(bytes));
   }
@@ -147,7 +147,7 @@ bool resolve(Warp &w, const Op &op, uint32_t mask, Access kind,
     const Allocation *allocation = w.lastAllocation;
     if (!allocation || !allocation->contains(least, span)) {
       allocation = cta.launch.arena->find(least, span);
-      if (!allocation)
+      if (!allocation || allocation->known)
         return false;
       w.lastAllocation = allocation;
     }
@@ -160,7 +160,7 @@ bool resolve(Warp &w, const Op &op, uint32_t mask, Access kind,
     return false;
   const uint64_t base = window + sharedBegin;
   if (kind == Access::Write) {
-    if (!cta.reading.empty())
+    if (cta.isInUse(uint32_t(least), uint32_t(span)))
       return false;
     if (!cta.unfenced.empty())
       forLanes(mask, [&](unsigned l) {

@@ -20,8 +20,9 @@ SharedPlace placeOf(Warp &w, const Op &op, unsigned lane) {
 
 Mbarrier &barrierAt(Warp &w, const Op &op, unsigned lane,
                     const SharedPlace &place) {
-  if (Mbarrier *b = place.cta->mbarrier(place.address))
+  if (Mbarrier *b = place.cta->mbarrier(place.address)) {
     return *b;
+  }
   w.fault(op, lane,
           fmt::format("there is no mbarrier at address {:#x} of shared memory: "
                       "expected an mbarrier.init before (and no inval since)",
@@ -55,7 +56,9 @@ void init(Warp &w, const Op &op, uint32_t mask) {
                           place.address, b->describe(),
                           waited ? ", and it is being waited for" : ""));
     }
-    place.cta->mbarriers.push_back({place.address, count[l], count[l], 0, 0});
+    Mbarrier b;
+    b.offset = place.address, b.expected = b.pending = count[l];
+    place.cta->mbarriers.push_back(b);
     markShared(*place.cta, place.address, 8, true);
   });
 }
@@ -118,8 +121,7 @@ template <Arrive kind> Handler arriveBy(bool drop) {
   return drop ? arrive<kind, true> : arrive<kind, false>;
 }
 
-bool passed(Warp &w, const Op &op, unsigned lane, const Mbarrier &b,
-            bool parity) {
+bool passed(Warp &w, const Op &op, unsigned lane, Mbarrier &b, bool parity) {
   if (parity) {
     const uint32_t p = w.row<uint32_t>(op.b)[lane];
     // The ISA names 0 and 1; a sign-extended bit is what Triton gives, and
@@ -127,7 +129,10 @@ bool passed(Warp &w, const Op &op, unsigned lane, const Mbarrier &b,
     if (p > 1 && p != ~0u)
       w.fault(op, lane,
               fmt::format("expected a phase parity of 0 or 1, but got {}", p));
-    return b.passedParity(p & 1);
+    if (!b.passedParity(p & 1))
+      return false;
+    b.observed = b.phase;
+    return true;
   }
   const uint32_t phase = uint32_t(w.row<uint64_t>(op.b)[lane] >> 32);
   if (phase == b.phase)
@@ -138,6 +143,7 @@ bool passed(Warp &w, const Op &op, unsigned lane, const Mbarrier &b,
                         "{:#x} is in phase {}: expected the current phase or "
                         "the one before",
                         phase, b.offset, b.phase));
+  b.observed = b.phase;
   return true;
 }
 

@@ -189,16 +189,38 @@ void requireWarpgroup(Warp &w, const Op &op, uint32_t mask) {
                         w.index / 4 * 4, w.cta->warps.size()));
 }
 
+/// Bounds of what it reads of shared memory: not tight, but cheap.
+void noteOperands(Warp &w, const Form &f, WgmmaPending &p) {
+  const auto note = [&](uint64_t bits, bool transposed, uint32_t rows) {
+    const Descriptor d(w, *p.op, bits);
+    const uint32_t units = transposed ? std::max(rows / 8 >> d.swizzle, 1u)
+                                      : rows / 8,
+                   low = d.start & ~127u;
+    const uint32_t span =
+        transposed ? d.swizzle ? (units - 1) * d.leading + d.stride
+                               : (rows / 8 - 1) * d.stride + d.leading
+                   : (units - 1) * d.stride + (d.swizzle ? 0 : d.leading);
+    p.low = std::min(p.low, low);
+    p.high = std::max(p.high, d.start + span + 1152);
+  };
+  if (!f.registersA)
+    note(p.a, f.transA, 64);
+  note(p.b, f.transB, f.n);
+  w.cta->wgmmaLow = std::min(w.cta->wgmmaLow, p.low);
+  w.cta->wgmmaHigh = std::max(w.cta->wgmmaHigh, p.high);
+}
+
 void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
   requireWarpgroup(w, op, mask);
   const Form &f = formOf(op);
   WgmmaState &state = w.wgmma;
-  if (!state.fenced)
+  const bool checks = w.cta->launch.options.checks.wgmmaHazards;
+  if (!state.fenced && checks)
     w.fault(op, 0, "expected a wgmma.fence before the first wgmma.mma_async",
             {{"a wgmma.fence.sync.aligned is missing before this line"}});
   const unsigned registers = op.count + (f.registersA ? 4u : 0u);
   for (unsigned i = 0; i < registers; ++i)
-    if (state.rows[op.list[i] / 64] & WgmmaState::Touched)
+    if (checks && (state.rows[op.list[i] / 64] & WgmmaState::Touched))
       w.fault(op, 0,
               fmt::format("register {} of {} has been accessed since the last "
                           "wgmma.fence: expected one before this instruction",
@@ -232,6 +254,8 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
   w.counters->tensorFlops += 2ull * 16 * f.n * shapeOf(f).k();
   if (w.cta->launch.options.async == Async::Eager)
     compute(w, p);
+  if (checks)
+    noteOperands(w, f, p);
   state.pending.push_back(p);
   Warp *group = &w.cta->warps[w.index / 4 * 4];
   for (unsigned i = 0; i < 4; ++i)
@@ -291,6 +315,14 @@ void wait(Warp &w, const Op &op, uint32_t mask) {
   state.pending.erase(state.pending.begin(), state.pending.begin() + long(due));
   for (const WgmmaPending &p : state.pending)
     mark(p, true);
+  Cta &cta = *w.cta;
+  cta.wgmmaLow = ~0u, cta.wgmmaHigh = 0;
+  for (const Warp &other : cta.warps)
+    for (const WgmmaPending &p : other.wgmma.pending)
+      if (p.number >= cta.wgmmaGroups[other.index / 4].completed) {
+        cta.wgmmaLow = std::min(cta.wgmmaLow, p.low);
+        cta.wgmmaHigh = std::max(cta.wgmmaHigh, p.high);
+      }
 }
 
 /// m64nNkK
@@ -358,8 +390,7 @@ bool decodeMmaAsync(Decoder &d) {
       d.error(fmt::format("expected {} registers in operand {}, but got {}",
                           count, operand + 1, elements.size()));
     for (const Operand &e : elements)
-      rows.push_back(operand == 0 ? d.destination(e, 32)
-                                  : d.source(e, Type::B32));
+      rows.push_back(operand == 0 ? d.accumulator(e) : d.source(e, Type::B32));
   };
   const unsigned count = shapeOf(f).registers();
   append(0, count);
@@ -398,6 +429,23 @@ bool decodeMmaAsync(Decoder &d) {
 
 } // namespace
 
+void ptxsim::advanceWgmma(Warp &w) {
+  for (WgmmaPending &p : w.wgmma.pending)
+    if (!p.isDone)
+      return compute(w, p);
+}
+
+bool ptxsim::wgmmaAccumulates(Warp &w, const Op &op) {
+  const Form &f = formOf(op);
+  return (w.word(f.scaleWord) ^ f.scaleFlip) != 0;
+}
+unsigned ptxsim::wgmmaRegistersOfA(const Op &op) {
+  return formOf(op).registersA ? 4 : 0;
+}
+bool ptxsim::wgmmaHalves(const Op &op) {
+  return formOf(op).accumulator == MmaAccumulator::F16;
+}
+
 void Warp::watchRegisters(const Op &op, uint32_t) {
   const Function &f = *function;
   const uint32_t index = indexOf(op);
@@ -426,7 +474,8 @@ void Warp::watchRegisters(const Op &op, uint32_t) {
 uint32_t ptxsim::wgmmaReading(Cta &cta, uint32_t address, uint32_t bytes) {
   for (Warp &w : cta.warps)
     for (const WgmmaPending &p : w.wgmma.pending) {
-      if (p.number < cta.wgmmaGroups[w.index / 4].completed)
+      if (p.number < cta.wgmmaGroups[w.index / 4].completed ||
+          address >= p.high || address + bytes <= p.low)
         continue;
       const Form &f = formOf(*p.op);
       auto reads = [&](uint64_t bits, bool transposed, uint32_t first,

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 tool, prefix, artifact, weights = sys.argv[1:]
-modes = ["schedule=rr", "schedule=reverse", "schedule=greedy", "schedule=random:1", "schedule=random:2,async=lazy", "async=lazy"]
+modes = ["schedule=rr", "schedule=reverse", "schedule=greedy", "schedule=random:1", "schedule=random:2,async=lazy", "async=lazy", "schedule=reverse,async=random:1"]
 outputs = []
 for mode in modes:
     out = prefix + ".out.safetensors"

@@ -266,3 +266,39 @@ TEST(Check, AFaultEndsTheLaunchAndTheDeviceGoesOn) {
   EXPECT_TRUE(sim.run({p}, {32, 1, 1}, {1000, 1, 1}).ok());
   EXPECT_EQ(sim.read<uint32_t>(p, 1)[0], 1u);
 }
+
+TEST(Check, UninitialisedGlobal) {
+  DeviceOptions on;
+  on.checks.uninitialisedGlobal = true;
+  const std::string entry = ".visible .entry k(.param .u64 p, .param .u64 q) "
+                            "{ .reg .b64 %a, %b; .reg .b32 %v, %t; .reg .pred "
+                            "%p; ld.param.u64 %a, [p]; ld.param.u64 %b, [q]; "
+                            "mov.u32 %t, %tid.x;\n";
+  const auto run = [&](const std::string &body, size_t written,
+                       DeviceOptions options) {
+    Sim sim(header + entry + body + " ret; }", options);
+    EXPECT_EQ(sim.loadError, "");
+    auto p = sim.device.allocate(256, "scores"),
+         q = sim.device.allocate(256, "out");
+    EXPECT_TRUE(sim.device.fill8(*p, 0, written).ok());
+    return sim.run({*p, *q}, {32, 1, 1}).summary();
+  };
+  const std::string load = "ld.global.b32 %v, [%a+16];";
+  EXPECT_EQ(run(load, 20, on), "");
+  EXPECT_THAT(run(load, 18, on),
+              MatchesRegex(".*ld\\.global\\.b32: .* lane 0 .*: 4 bytes at "
+                           "address 0x[0-9a-f]+ \\('scores' \\+ 16\\) are "
+                           "read, but byte 18 was never written"));
+  EXPECT_EQ(run(load, 0, {}), "");
+  // What a kernel writes it may read; what it copies must be there.
+  EXPECT_EQ(run("st.global.v2.b32 [%a+16], {%t, %t};" + load, 0, on), "");
+  EXPECT_THAT(run("st.global.b16 [%a+16], 1;" + load, 0, on),
+              HasSubstr("but byte 18 was never written"));
+  EXPECT_THAT(run("atom.global.add.u32 %v, [%a], 1;", 0, on),
+              HasSubstr("but byte 0 was never written"));
+  EXPECT_THAT(run(".shared .align 16 .b8 s[512]; .reg .b32 %s; mov.u32 %s, s; "
+                  "mad.lo.u32 %s, %t, 16, %s; cp.async.cg.shared.global [%s], "
+                  "[%a+32], 16; cp.async.wait_all;",
+                  40, on),
+              HasSubstr("but byte 40 was never written"));
+}

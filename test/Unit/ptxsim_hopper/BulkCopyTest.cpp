@@ -128,8 +128,9 @@ TEST(BulkCopy, ToAnotherCtaOfTheCluster) {
     Program program(kernel(R"(
     mov.u32 %r10, %cluster_ctarank;
     setp.eq.u32 %p0, %r0, 0;
+    setp.eq.and.u32 %p3, %r10, 1, %p0;
     @%p0 mbarrier.init.shared.b64 [%r1], 1;
-    @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 128;
+    @%p3 mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 128;
     mad.lo.u32 %r5, %r0, 4, %r1;
     add.u32 %r6, %r0, 1;
     st.shared.b32 [%r5+2048], %r6;

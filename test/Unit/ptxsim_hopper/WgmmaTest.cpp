@@ -354,6 +354,38 @@ TEST(Wgmma, HazardsAreReported) {
   }
   EXPECT_THAT(faulty(fence + mma + commit + wait, 128, false),
               HasSubstr("no fence.proxy.async has followed its last write"));
+  ptxsim::DeviceOptions off;
+  off.checks.wgmmaHazards = false;
+  EXPECT_EQ(faulty(mma + commit + use + wait, 128, true, off), "");
+}
+
+TEST(Wgmma, OperandsInSharedMemoryAreWritten) {
+  // A and B lie at 0x400 in 64 (8) rows of 128 bytes, of which k takes 32.
+  const std::string a = "st.shared.b32 [%r1+4224], %r0;\n",
+                    besides = "st.shared.b32 [%r1+64], %r0;\n",
+                    behind = "st.shared.b32 [%r1+8192], %r0;\n",
+                    copy = "cp.async.ca.shared.global [%r1+128], [%d0], 16;\n"
+                           "cp.async.wait_all;\n";
+  // A wait of one warp covers its warpgroup.
+  const std::string meet = "bar.sync 0;\n";
+  const std::string one = "bar.sync 0;\nsetp.eq.u32 %p3, %r0, 0;\n@%p3 ";
+  for (auto async :
+       {ptxsim::Async::Eager, ptxsim::Async::Lazy, ptxsim::Async::Random}) {
+    ptxsim::DeviceOptions options;
+    options.async = async;
+    auto run = [&](const std::string &body) {
+      return faulty(body, 128, true, options);
+    };
+    const std::string text =
+        "of shared memory is written while the wgmma of line ";
+    EXPECT_THAT(run(fence + mma + commit + one + a + meet + wait),
+                HasSubstr(text));
+    EXPECT_THAT(run(fence + mma + commit + one + copy + meet + wait),
+                HasSubstr(text));
+    EXPECT_EQ(run(fence + mma + commit + one + behind + meet + wait), "");
+    EXPECT_EQ(run(fence + mma + commit + one + besides + meet + wait), "");
+    EXPECT_EQ(run(fence + mma + commit + wait + one + a), "");
+  }
 }
 
 TEST(Wgmma, IllegalUseIsReported) {

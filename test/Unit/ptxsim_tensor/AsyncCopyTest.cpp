@@ -77,7 +77,8 @@ TEST(AsyncCopy, SizesAndZeroFill) {
                          waitAll + storeOut,
                      lazy),
                  16, 0, "immediate size 0");
-    expectCopied(run(std::string("cp.async.cg.shared.global.L2::cache_hint "
+    expectCopied(run(std::string("mov.b64 %d5, 0;\n"
+                                 "cp.async.cg.shared.global.L2::cache_hint "
                                  "[%r1], [%d1], 16, %d5;\n") +
                          waitAll + storeOut,
                      lazy),
