@@ -26,6 +26,10 @@ endfunction()
 
 k2c_install_libraries(Runtime)
 k2c_install_tools(Runtime k2-run ptxsim-tool)
+# The simulator as a CUDA driver: lib/libptxsim.so, and lib/ptxsim with the name under which programs look for NVIDIA's.
+install(TARGETS ptxsim-driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Runtime)
+install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/ptxsim\")
+file(CREATE_LINK ../libptxsim.so \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/ptxsim/libcuda.so.1\" SYMBOLIC)" COMPONENT Runtime)
 install(DIRECTORY runtime/include/ DESTINATION ${header_dir} COMPONENT Runtime)
 install(DIRECTORY runtime DESTINATION ${header_dir} COMPONENT Runtime FILES_MATCHING PATTERN "*.h" PATTERN include EXCLUDE)
 if(K2C_BUILD_COMPILER)

@@ -30,10 +30,17 @@ void ptxsim::faultMisaligned(Warp &w, const Op &op, unsigned lane, Space space,
       op, lane,
       fmt::format("address {:#x} is not {}-byte aligned{}", address, bytes, in),
       {{fmt::format("it is {} bytes past a multiple of {}", address % bytes,
-                    bytes)}});
+                    bytes)}},
+      FaultKind::Misaligned);
 }
 
 namespace {
+
+[[noreturn]] void faultAddress(Warp &w, const Op &op, unsigned lane,
+                               const std::string &message,
+                               const Notes &notes = {}) {
+  w.fault(op, lane, message, notes, FaultKind::IllegalAddress);
+}
 
 /// The CTA of a cluster address, whose rank bits are removed.
 Cta &ownerOf(Warp &w, const Op &op, unsigned lane, uint64_t &address,
@@ -46,21 +53,24 @@ Cta &ownerOf(Warp &w, const Op &op, unsigned lane, uint64_t &address,
   if (tag > ctas && ctas == 1)
     return cta; // out of its bounds
   if (tag > ctas)
-    w.fault(op, lane,
-            fmt::format("address {:#x} is not in the shared memory of the {} "
-                        "CTAs of the cluster",
-                        address, ctas));
+    faultAddress(
+        w, op, lane,
+        fmt::format("address {:#x} is not in the shared memory of the {} "
+                    "CTAs of the cluster",
+                    address, ctas));
   Cta &owner = cta.cluster.ctas[tag - 1];
   if (&owner != &cta && !anyCta)
-    w.fault(op, lane,
-            fmt::format("address {:#x} is in the shared memory of CTA {} of "
-                        "the cluster, expected one of this CTA ({})",
-                        address, owner.rank, cta.rank));
+    faultAddress(
+        w, op, lane,
+        fmt::format("address {:#x} is in the shared memory of CTA {} of "
+                    "the cluster, expected one of this CTA ({})",
+                    address, owner.rank, cta.rank));
   if (&owner != &cta && !owner.liveWarps())
-    w.fault(op, lane,
-            fmt::format("address {:#x} is in the shared memory of CTA {} of "
-                        "the cluster, which has exited",
-                        address, owner.rank));
+    faultAddress(
+        w, op, lane,
+        fmt::format("address {:#x} is in the shared memory of CTA {} of "
+                    "the cluster, which has exited",
+                    address, owner.rank));
   address &= (1ull << clusterShift) - 1;
   return owner;
 }
@@ -71,20 +81,21 @@ void checkBounds(Warp &w, const Op &op, unsigned lane, const Cta &cta,
       address <= cta.sharedEnd)
     return;
   if (address & windowMask)
-    w.fault(op, lane,
-            fmt::format("address {:#x} is a generic address, expected an "
-                        "offset in the shared window",
-                        address));
+    faultAddress(w, op, lane,
+                 fmt::format("address {:#x} is a generic address, expected an "
+                             "offset in the shared window",
+                             address));
   if (address >= 1ull << 32)
-    w.fault(op, lane,
-            fmt::format("address {:#x} is not in shared memory (a global "
-                        "address used as a shared one?)",
-                        address));
+    faultAddress(w, op, lane,
+                 fmt::format("address {:#x} is not in shared memory (a global "
+                             "address used as a shared one?)",
+                             address));
   if (address < sharedBegin)
-    w.fault(op, lane,
-            fmt::format(
-                "address {:#x} is before the start of shared memory at {:#x}",
-                address, sharedBegin));
+    faultAddress(
+        w, op, lane,
+        fmt::format(
+            "address {:#x} is before the start of shared memory at {:#x}",
+            address, sharedBegin));
   Notes notes;
   if (cta.launch.dynamicShared)
     notes.push_back({fmt::format(
@@ -95,11 +106,12 @@ void checkBounds(Warp &w, const Op &op, unsigned lane, const Cta &cta,
     notes.push_back({fmt::format("'{}' is dynamic shared memory, and the "
                                  "launch gives none",
                                  cta.launch.function->kernel.dynamicShared)});
-  w.fault(op, lane,
-          fmt::format("{} bytes at address {:#x} (offset {}) are outside the "
-                      "{}",
-                      bytes, address, address - sharedBegin, sharedName(cta)),
-          notes);
+  faultAddress(
+      w, op, lane,
+      fmt::format("{} bytes at address {:#x} (offset {}) are outside the "
+                  "{}",
+                  bytes, address, address - sharedBegin, sharedName(cta)),
+      notes);
 }
 
 [[noreturn]] void faultUnwritten(Warp &w, const Op &op, unsigned lane, Cta &cta,
@@ -286,14 +298,14 @@ std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
     if (!a || !a->contains(address, bytes)) {
       a = launch.arena->find(address, bytes);
       if (!a)
-        w.fault(op, lane,
-                address & windowMask
-                    ? fmt::format("address {:#x} is a generic address of "
-                                  "another space, expected one of global "
-                                  "memory",
-                                  address)
-                    : launch.arena->describe(address, bytes),
-                outOfBounds(*launch.arena, address, bytes));
+        faultAddress(w, op, lane,
+                     address & windowMask
+                         ? fmt::format("address {:#x} is a generic address of "
+                                       "another space, expected one of global "
+                                       "memory",
+                                       address)
+                         : launch.arena->describe(address, bytes),
+                     outOfBounds(*launch.arena, address, bytes));
       // Without the shortcut every access comes here.
       if (!a->known)
         w.lastAllocation = a;
@@ -333,17 +345,19 @@ std::byte *Warp::access(const Op &op, unsigned lane, Space space,
     case paramWindow:
       return access(op, lane, Space::Param, address - paramWindow, bytes, kind);
     default:
-      fault(op, lane, fmt::format("address {:#x} is in no space", address));
+      faultAddress(*this, op, lane,
+                   fmt::format("address {:#x} is in no space", address));
     }
   case Space::Local: {
     if (cta->launch.options.checks.alignment && (address & (bytes - 1)))
       faultMisaligned(*this, op, lane, space, address, bytes);
     const uint32_t size = function->localBytes;
     if (address > size || size - address < bytes)
-      fault(op, lane,
-            fmt::format("{} bytes at address {:#x} are outside the {} bytes of "
-                        "local memory",
-                        bytes, address, size));
+      faultAddress(
+          *this, op, lane,
+          fmt::format("{} bytes at address {:#x} are outside the {} bytes of "
+                      "local memory",
+                      bytes, address, size));
     return cta->local.data() + (uint64_t(index) * warpSize + lane) * size +
            address;
   }
@@ -352,10 +366,11 @@ std::byte *Warp::access(const Op &op, unsigned lane, Space space,
     if (cta->launch.options.checks.alignment && (address & (bytes - 1)))
       faultMisaligned(*this, op, lane, space, address, bytes);
     if (address > params.size() || params.size() - address < bytes)
-      fault(op, lane,
-            fmt::format("{} bytes at address {:#x} are outside the {} bytes of "
-                        "parameters",
-                        bytes, address, params.size()));
+      faultAddress(
+          *this, op, lane,
+          fmt::format("{} bytes at address {:#x} are outside the {} bytes of "
+                      "parameters",
+                      bytes, address, params.size()));
     if (kind != Access::Read)
       fault(op, lane, "kernel parameters cannot be written");
     return const_cast<std::byte *>(params.data()) + address;

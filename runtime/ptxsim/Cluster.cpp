@@ -28,6 +28,12 @@ Counters Cluster::counters() const {
 }
 
 void Cluster::run(uint64_t number) {
+  start(number);
+  while (turn())
+    ;
+}
+
+void Cluster::start(uint64_t number) {
   transfers.clear();
   generation = 0;
   events = eventsAtWake = 0;
@@ -42,40 +48,39 @@ void Cluster::run(uint64_t number) {
     for (Observer *o : launch.observers)
       o->ctaStarts(cta);
   }
-  const uint64_t limit = launch.options.instructionLimit,
-                 before = counters().warpInstructions;
-  for (;;) {
-    bool alive = false, progress = false;
-    for (Cta &cta : ctas)
-      cta.runWarps(alive, progress);
-    if (!alive)
-      break;
-    if (!progress && !wakeWaiters())
-      deadlock();
-    if (launch.failed.load(std::memory_order_relaxed))
-      return;
-    if (limit && counters().warpInstructions - before > limit) {
-      const Warp *spinning = nullptr;
-      for (const Cta &cta : ctas)
-        for (const Warp &w : cta.warps)
-          if (w.live && !w.blocked)
-            spinning = &w;
-      if (!spinning)
-        continue;
-      throw Fault{faultText(
-          *spinning, spinning->ops[spinning->pc], std::nullopt,
-          fmt::format("the CTA has executed more than {} warp instructions: "
-                      "it hangs",
-                      limit),
-          {{"the warp is here: a loop whose condition never becomes true, or "
-            "a wait for what nobody does"}})};
+  instructionsBefore = counters().warpInstructions;
+}
+
+bool Cluster::turn() {
+  bool alive = false, progress = false;
+  for (Cta &cta : ctas)
+    cta.runWarps(alive, progress);
+  if (!alive) {
+    for (Cta &cta : ctas) {
+      cta.finish();
+      for (Observer *o : launch.observers)
+        o->ctaEnds(cta);
     }
+    return false;
   }
-  for (Cta &cta : ctas) {
-    cta.finish();
-    for (Observer *o : launch.observers)
-      o->ctaEnds(cta);
-  }
+  if (!progress && !wakeWaiters())
+    deadlock();
+  if (launch.failed.load(std::memory_order_relaxed))
+    return false;
+  const uint64_t limit = launch.options.instructionLimit;
+  if (limit && counters().warpInstructions - instructionsBefore > limit)
+    for (const Cta &cta : ctas)
+      for (const Warp &w : cta.warps)
+        if (w.live && !w.blocked)
+          throw Fault{
+              faultText(w, w.ops[w.pc], std::nullopt,
+                        fmt::format("the CTA has executed more than {} warp "
+                                    "instructions: it hangs",
+                                    limit),
+                        {{"the warp is here: a loop whose condition never "
+                          "becomes true, or a wait for what nobody does"}}),
+              FaultKind::Hang};
+  return true;
 }
 
 // --- waiting ---
@@ -124,7 +129,8 @@ void Cluster::deadlock() {
         text += cta.describeWait(w, split);
       }
   throw Fault{faultText(*first, *at, std::nullopt,
-                        "deadlock: no warp can go on: " + text, waiting)};
+                        "deadlock: no warp can go on: " + text, waiting),
+              FaultKind::Hang};
 }
 
 // --- barrier.cluster ---

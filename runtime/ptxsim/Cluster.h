@@ -19,6 +19,11 @@ public:
   Cluster &operator=(const Cluster &) = delete;
   /// Runs cluster number `number` of the grid to its end; throws Fault.
   void run(uint64_t number);
+  /// The same in steps, for clusters that wait for each other: turn() gives
+  /// every warp a turn, and is false when all threads have exited or the launch
+  /// has failed.
+  void start(uint64_t number);
+  bool turn();
   Counters counters() const;
 
   // --- barrier.cluster ---
@@ -56,6 +61,7 @@ private:
   uint64_t randomState = 0;
   uint32_t generation = 0; ///< completed cluster barriers
   uint64_t eventsAtWake = 0;
+  uint64_t instructionsBefore = 0; ///< of the clusters before this one
   unsigned timeouts = 0; ///< rounds of timed-out waits without an event
 };
 

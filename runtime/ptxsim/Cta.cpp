@@ -213,6 +213,8 @@ void Cta::runWarp(Warp &w, uint64_t instructions, bool anywhere) {
 
 void Cta::runWarps(bool &alive, bool &progress) {
   const Schedule schedule = launch.options.schedule;
+  // A warp may spin on what another CTA will do.
+  const bool greedy = schedule == Schedule::Greedy && !launch.workspace;
   if (schedule == Schedule::Random)
     for (size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[random() % i]);
@@ -224,8 +226,7 @@ void Cta::runWarps(bool &alive, bool &progress) {
     if (schedule == Schedule::Random)
       runWarp(*w, random() % (1ull << random() % 12) + 1, true);
     else
-      runWarp(*w, schedule == Schedule::Greedy ? greedyQuantum : quantum,
-              false);
+      runWarp(*w, greedy ? greedyQuantum : quantum, false);
   }
 }
 

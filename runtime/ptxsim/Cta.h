@@ -49,10 +49,15 @@ struct Launch {
   std::vector<OpFacts> facts; ///< of each op, if there are observers
   /// Clusters of the grid, and how many of them are executed, evenly spaced.
   uint64_t clusters = 0, sampled = 0;
+  /// Of a cooperative launch: what grid barriers count in. Then all CTAs are
+  /// resident.
+  uint64_t workspace = 0;
+  unsigned threads = 1; ///< host threads that execute it
   std::atomic<uint64_t> next{0};
   std::atomic<bool> failed{false};
   std::mutex mutex; ///< of what follows
   std::string error;
+  FaultKind errorKind = FaultKind::None;
   uint64_t errorCta = ~0ull;
   Counters counters;
 };

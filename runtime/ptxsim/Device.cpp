@@ -16,6 +16,7 @@ struct Device::Impl {
   StoragePool storage;
   uint64_t launches = 0;
   std::vector<Observer *> observers;
+  uint64_t workspace = 0; ///< of cooperative launches
   ThreadPool pool;
 
   explicit Impl(DeviceOptions o)
@@ -23,6 +24,18 @@ struct Device::Impl {
         pool(options.threads
                  ? options.threads
                  : std::max(1u, std::thread::hardware_concurrency())) {}
+
+  /// What NVIDIA's cooperative groups expect of a cooperative launch: {size,
+  /// arrivals at the grid's barrier}.
+  Status clearWorkspace() {
+    constexpr uint32_t content[16] = {sizeof content};
+    if (!workspace)
+      workspace = arena.allocate(sizeof content, "the grid's workspace");
+    if (!workspace)
+      return Status::error("cannot allocate the grid's workspace");
+    std::memcpy(reinterpret_cast<void *>(workspace), content, sizeof content);
+    return {};
+  }
 
   Status check(uint64_t address, uint64_t bytes, const char *what) {
     if (!bytes || arena.find(address, bytes))
@@ -34,6 +47,11 @@ struct Device::Impl {
 
 Device::Device(DeviceOptions options) : impl(std::make_unique<Impl>(options)) {}
 Device::~Device() = default;
+
+const DeviceOptions &Device::options() const { return impl->options; }
+void Device::setOptions(const DeviceOptions &options) {
+  impl->options = options;
+}
 
 Result<uint64_t> Device::allocate(size_t bytes, std::string name) {
   uint64_t p = impl->arena.allocate(bytes, name);
@@ -52,6 +70,10 @@ Status Device::free(uint64_t pointer) {
     return {};
   return Status::error(
       fmt::format("free: {:#x} is not the start of an allocation", pointer));
+}
+
+bool Device::holds(uint64_t address) const {
+  return impl->arena.find(address, 1);
 }
 
 Status Device::copyToDevice(uint64_t destination, const void *source,
@@ -187,12 +209,52 @@ Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, Dim3 cluster,
   return {};
 }
 
+/// Executes the clusters that no other host thread has taken, one by one. `at`
+/// is the one under way.
+void runInTurn(Launch &launch, uint64_t &at) {
+  Cluster executed(launch);
+  while (!launch.failed && (at = launch.next.fetch_add(1)) < launch.sampled) {
+    if (launch.sampled > 1)
+      at = at * (launch.clusters - 1) / (launch.sampled - 1);
+    executed.run(at);
+  }
+  std::lock_guard lock(launch.mutex);
+  launch.counters += executed.counters();
+}
+
+/// The same for clusters that wait for each other: this host thread's share
+/// of them is resident at the same time, and each gets its turn.
+void runResident(Launch &launch, uint64_t &at) {
+  struct Resident {
+    Resident(Launch &launch, uint64_t number)
+        : cluster(launch), number(number) {}
+    Cluster cluster;
+    uint64_t number;
+    bool runs = true;
+  };
+  std::deque<Resident> residents;
+  // Like cards, so that the threads' shares differ by one at most.
+  const uint64_t first = launch.next.fetch_add(1), step = launch.threads;
+  for (at = first; at < launch.clusters; at += step)
+    residents.emplace_back(launch, at).cluster.start(at);
+  for (bool any = true; any;) {
+    any = false;
+    for (Resident &resident : residents) {
+      at = resident.number;
+      any |= resident.runs = resident.runs && resident.cluster.turn();
+    }
+  }
+  std::lock_guard lock(launch.mutex);
+  for (const Resident &resident : residents)
+    launch.counters += resident.cluster.counters();
+}
+
 } // namespace
 
 Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
                       Dim3 block, uint32_t dynamicSharedBytes,
                       const void *const *params, Counters *counters,
-                      std::optional<Dim3> clusterDims) {
+                      std::optional<Dim3> clusterDims, bool cooperative) {
   const auto &module = static_cast<const ModuleImpl &>(m);
   const size_t index = size_t(&kernel - module.entries.data());
   if (index >= module.entries.size())
@@ -219,51 +281,55 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
     std::memcpy(launch.params.data() + kernel.params[i].offset, params[i],
                 kernel.params[i].size);
 
+  if (cooperative) {
+    if (Status s = impl->clearWorkspace(); !s)
+      return s;
+    launch.workspace = impl->workspace;
+  }
   const uint64_t total = uint64_t(grid.x / cluster.x) * (grid.y / cluster.y) *
                          (grid.z / cluster.z),
                  clusterSize = uint64_t(cluster.x) * cluster.y * cluster.z;
   launch.clusters = launch.sampled = total;
-  if (const uint64_t ctas = impl->options.sampleCtas)
+  // Of CTAs that wait for each other none can be left out.
+  if (const uint64_t ctas = impl->options.sampleCtas; ctas && !cooperative)
     launch.sampled = std::min(total, (ctas + clusterSize - 1) / clusterSize);
   launch.observers = impl->observers;
   if (!launch.observers.empty())
     launch.facts = factsOf(*launch.function);
   for (Observer *o : launch.observers)
     o->launchStarts(launch);
-  const unsigned threads = launch.observers.empty() ? impl->pool.size() : 1;
-  impl->pool.run(unsigned(std::min<uint64_t>(launch.sampled, threads)),
-                 [&launch] {
-                   uint64_t at = 0;
-                   auto fail = [&](std::string text) {
-                     launch.failed = true;
-                     std::lock_guard lock(launch.mutex);
-                     // Of several faults the first CTA's is told, so that the
-                     // text depends less on timing.
-                     if (at < launch.errorCta)
-                       launch.errorCta = at, launch.error = std::move(text);
-                   };
-                   try {
-                     Cluster executed(launch);
-                     while (!launch.failed &&
-                            (at = launch.next.fetch_add(1)) < launch.sampled) {
-                       if (launch.sampled > 1)
-                         at = at * (launch.clusters - 1) / (launch.sampled - 1);
-                       executed.run(at);
-                     }
-                     std::lock_guard lock(launch.mutex);
-                     launch.counters += executed.counters();
-                   } catch (const Fault &fault) {
-                     fail(fault.text);
-                   } catch (const std::exception &e) {
-                     fail(fmt::format("kernel '{}': {}",
-                                      launch.function->kernel.name, e.what()));
-                   }
-                 });
+  launch.threads = unsigned(std::min<uint64_t>(
+      launch.sampled, launch.observers.empty() ? impl->pool.size() : 1));
+  impl->pool.run(launch.threads, [&launch] {
+    uint64_t at = 0;
+    auto fail = [&](std::string text, FaultKind kind) {
+      launch.failed = true;
+      std::lock_guard lock(launch.mutex);
+      // Of several faults the first CTA's is told, so that the text depends
+      // less on timing.
+      if (at < launch.errorCta)
+        launch.errorCta = at, launch.error = std::move(text),
+        launch.errorKind = kind;
+    };
+    try {
+      if (launch.workspace)
+        runResident(launch, at);
+      else
+        runInTurn(launch, at);
+    } catch (const Fault &fault) {
+      fail(fault.text, fault.kind);
+    } catch (const std::exception &e) {
+      fail(fmt::format("kernel '{}': {}", launch.function->kernel.name,
+                       e.what()),
+           FaultKind::None);
+    }
+  });
   launch.counters.ctas = total * clusterSize;
   launch.counters.ctasExecuted = launch.sampled * clusterSize;
   for (Observer *o : launch.observers)
     o->launchEnds(launch);
   if (counters)
     *counters = launch.counters;
-  return launch.failed ? Status::error(launch.error) : Status();
+  return launch.failed ? Status::error(launch.error, launch.errorKind)
+                       : Status();
 }

@@ -1,6 +1,8 @@
 #ifndef RUNTIME_PTXSIM_FAULT_H
 #define RUNTIME_PTXSIM_FAULT_H
 
+#include "runtime/ptxsim/ptxsim.h"
+
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ using Notes = std::vector<Note>;
 /// A device fault on its way to launch(): see FaultText.h.
 struct Fault {
   std::string text;
+  FaultKind kind = FaultKind::Other;
 };
 
 } // namespace ptxsim

@@ -323,6 +323,6 @@ void Warp::requireConverged(const Op &op, uint32_t mask) {
 }
 
 void Warp::fault(const Op &op, unsigned lane, const std::string &message,
-                 const Notes &notes) {
-  throw Fault{faultText(*this, op, lane, message, notes)};
+                 const Notes &notes, FaultKind kind) {
+  throw Fault{faultText(*this, op, lane, message, notes), kind};
 }

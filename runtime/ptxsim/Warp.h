@@ -97,7 +97,8 @@ public:
   /// lane l (thread t): message`, the line of PTX, the lane's values of the
   /// address and the notes (FaultText.h).
   [[noreturn]] void fault(const Op &op, unsigned lane,
-                          const std::string &message, const Notes &notes = {});
+                          const std::string &message, const Notes &notes = {},
+                          FaultKind kind = FaultKind::Other);
   /// For instructions that the whole warp must execute together: faults unless
   /// all lanes that have not exited are in mask.
   void requireConverged(const Op &op, uint32_t mask);

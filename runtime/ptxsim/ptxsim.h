@@ -16,14 +16,25 @@
 
 namespace ptxsim {
 
+/// What ended a launch, as far as a driver tells faults apart.
+enum class FaultKind : uint8_t {
+  None,           ///< no fault: what the host asked for is not possible
+  IllegalAddress, ///< out of bounds, use after free
+  Misaligned,
+  Assert,
+  Hang, ///< too many instructions, or a deadlock
+  Other,
+};
+
 /// Success, or the text of an error: a diagnostic of the loader or a device
 /// fault.
 class [[nodiscard]] Status {
 public:
   Status() = default;
-  static Status error(std::string text) {
+  static Status error(std::string text, FaultKind kind = FaultKind::None) {
     Status status;
     status.text = std::move(text);
+    status.kind = kind;
     return status;
   }
   bool ok() const { return !text; }
@@ -31,14 +42,20 @@ public:
   /// Empty when ok.
   /// Diagnostics have several lines; the first one tells the error.
   std::string message() const { return text.value_or(std::string()); }
+<<<<<<< HEAD
   /// The first line of the message.
   std::string summary() const {
     const std::string all = message();
     return all.substr(0, all.find('\n'));
   }
+=======
+  /// What kind of fault of the kernel the error is, if it is one.
+  FaultKind fault() const { return kind; }
+>>>>>>> a2d294e (ptxsim: cooperative launches with all CTAs resident, kinds of faults; driver API library (untested yet))
 
 private:
   std::optional<std::string> text;
+  FaultKind kind = FaultKind::None;
 };
 
 /// A value or an error.
@@ -213,6 +230,8 @@ public:
   /// poison option. `name` appears in faults.
   Result<uint64_t> allocate(size_t bytes, std::string name);
   Status free(uint64_t pointer);
+  /// Does an allocation or a variable of a module have this byte?
+  bool holds(uint64_t address) const;
 
   Status copyToDevice(uint64_t destination, const void *source, size_t bytes);
   Status copyToHost(void *destination, uint64_t source, size_t bytes);
@@ -227,11 +246,17 @@ public:
 
   /// Runs a kernel to its end. params[i] points at the value of parameter i, as
   /// for cuLaunchKernel. `cluster` is in CTAs; without it the kernel's own
-  /// (.reqnctapercluster) or one CTA.
+  /// (.reqnctapercluster) or one CTA. With `cooperative` all CTAs make progress
+  /// at the same time, so that they can wait for each other (grid barriers).
   Status launch(const Module &module, const Kernel &kernel, Dim3 grid,
                 Dim3 block, uint32_t dynamicSharedBytes,
                 const void *const *params, Counters *counters = nullptr,
-                std::optional<Dim3> cluster = std::nullopt);
+                std::optional<Dim3> cluster = std::nullopt,
+                bool cooperative = false);
+
+  /// Of the launches to come; the number of threads stays.
+  const DeviceOptions &options() const;
+  void setOptions(const DeviceOptions &options);
 
   /// From now on launches are watched by these (Observer.h), which must outlive
   /// them; none: not any more.
