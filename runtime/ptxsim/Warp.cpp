@@ -179,6 +179,7 @@ bool Warp::select() {
             : ops[splits[i].pc].order < ops[splits[best].pc].order)
       best = i;
   }
+  outOfTurn = spinning != 0;
   if (spinning) {
     spins = 0;
     favour = spinLimit;
@@ -255,6 +256,20 @@ void Warp::meet(const Op &op, uint32_t mask, uint32_t members) {
   splits.push_back({indexOf(op), mask, mask | missing, -1, true});
   active &= ~mask;
   stop = true;
+}
+
+bool Warp::waitsForSpinning(const Op &op, uint32_t mask) {
+  if (mask == live)
+    return false;
+  bool wait = outOfTurn;
+  for (const Split &split : splits)
+    wait |= split.waitingFor && split.pc == indexOf(op);
+  if (!wait)
+    return false;
+  splits.push_back({indexOf(op), mask, live, -1, false});
+  active &= ~mask;
+  stop = true;
+  return true;
 }
 
 void Warp::waitAtBarrier(const Op &op, uint32_t mask, int barrier) {

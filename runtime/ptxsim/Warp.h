@@ -112,6 +112,10 @@ public:
   /// The same for bar.warp.sync, which exchanges nothing: lanes may meet at
   /// different instructions, and the op does not run again.
   void meet(const Op &op, uint32_t mask, uint32_t members);
+  /// For .aligned control ops: lanes that came here only because others, which
+  /// spin before it, had to let them have a turn wait for those. True if so:
+  /// the op runs again when all are there.
+  bool waitsForSpinning(const Op &op, uint32_t mask);
   /// Lanes of mask stop here until the barrier is released; the others go on.
   void waitAtBarrier(const Op &op, uint32_t mask, int barrier);
   /// Lanes of mask stop here until a phase of an mbarrier of the CTA completes;
@@ -171,7 +175,9 @@ private:
   bool mustSwitch(const Op &op);
   bool select();
   void mergeSplits();
-  unsigned spins = 0;  ///< back edges taken while the warp is split
+  bool outOfTurn = false; ///< the running split's turn is one that a spinning
+                          ///< one had to give away
+  unsigned spins = 0;     ///< back edges taken while the warp is split
   unsigned favour = 0; ///< block starts for which the running split keeps its
                        ///< turn whatever its order
 

@@ -141,7 +141,7 @@ struct CUmemLocation {
   int id;
 };
 
-struct alignas(64) CUtensorMap {
+struct alignas(128) CUtensorMap {
   cuuint64_t opaque[16];
 };
 

@@ -25,6 +25,8 @@ uint32_t uniform(Warp &w, const Op &op, uint32_t mask, uint32_t row,
 
 template <bool Aligned, bool Blocks, Barrier::Reduce Reduce>
 void barrier(Warp &w, const Op &op, uint32_t mask) {
+  if (Aligned && w.waitsForSpinning(op, mask))
+    return;
   if (Aligned)
     w.requireConverged(op, mask);
   const uint32_t id = uniform(w, op, mask, op.a, "barriers");

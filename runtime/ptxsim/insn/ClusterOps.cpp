@@ -12,6 +12,8 @@ namespace {
 
 template <bool Aligned, bool Waits>
 void clusterBarrier(Warp &w, const Op &op, uint32_t mask) {
+  if (Aligned && w.waitsForSpinning(op, mask))
+    return;
   if (Aligned)
     w.requireConverged(op, mask);
   Waits ? w.cta->cluster.wait(w, op, mask) : w.cta->cluster.arrive(w, op, mask);

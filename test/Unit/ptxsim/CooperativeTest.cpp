@@ -126,3 +126,37 @@ TEST(FaultKinds, TellWhatADriverWould) {
   Sim sim(header + ".visible .entry k() { ret; }");
   EXPECT_EQ(sim.run({}, {2000, 1, 1}).fault(), FaultKind::None);
 }
+
+TEST(Cooperative, LanesThatSpinBeforeAnAlignedBarrierAreWaitedFor) {
+  // One warp's leader spins on what the other warp does later; its other lanes
+  // must not be at the barrier alone meanwhile.
+  Sim sim(header + R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %o; .reg .b32 %t, %v, %n; .reg .pred %p, %leader, %second;
+  ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mov.u32 %n, 0;
+  setp.ge.u32 %second, %t, 32; setp.eq.u32 %leader, %t, 0;
+  @%second bra WORK;
+  @!%leader bra JOIN;
+SPIN:
+  ld.volatile.global.u32 %v, [%o]; setp.eq.u32 %p, %v, 0; @%p bra SPIN;
+  bra JOIN;
+WORK:
+  add.u32 %n, %n, 1; setp.lt.u32 %p, %n, 30000; @%p bra WORK;
+  st.volatile.global.u32 [%o], %n;
+JOIN:
+  bar.sync 0;
+  setp.eq.u32 %leader, %t, 5; @!%leader bra END;
+  st.global.u32 [%o+4], %t;
+END:
+  ret;
+})");
+  ASSERT_EQ(sim.loadError, "");
+  for (const char *schedule : {"rr", "random:1", "random:2"}) {
+    DeviceOptions options = sim.device.options();
+    ASSERT_TRUE(readSchedule(schedule, options).ok());
+    sim.device.setOptions(options);
+    uint64_t out = sim.buffer("out", std::vector<uint32_t>(2));
+    ASSERT_EQ(sim.run({out}, {64, 1, 1}).message(), "") << schedule;
+    EXPECT_EQ(sim.read<uint32_t>(out, 2), (std::vector<uint32_t>{30000, 5}));
+  }
+}
