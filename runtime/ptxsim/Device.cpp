@@ -285,6 +285,9 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
     if (Status s = impl->clearWorkspace(); !s)
       return s;
     launch.workspace = impl->workspace;
+    // What NVIDIA's cooperative groups find the grid's barrier by.
+    launch.envreg[1] = uint32_t(launch.workspace >> 32);
+    launch.envreg[2] = uint32_t(launch.workspace);
   }
   const uint64_t total = uint64_t(grid.x / cluster.x) * (grid.y / cluster.y) *
                          (grid.z / cluster.z),

@@ -52,8 +52,6 @@ constexpr Name names[] = {
     {"cluster_nctaid.z", Special::ClusterNctaidZ},
     {"cluster_ctarank", Special::ClusterCtarank},
     {"cluster_nctarank", Special::ClusterNctarank},
-    {"envreg1", Special::EnvReg1},
-    {"envreg2", Special::EnvReg2},
 };
 } // namespace
 
@@ -133,11 +131,6 @@ uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane,
     return cta.rank;
   case Special::ClusterNctarank:
     return cluster.x * cluster.y * cluster.z;
-  // What NVIDIA's cooperative groups find the grid's barrier by.
-  case Special::EnvReg1:
-    return launch.workspace >> 32;
-  case Special::EnvReg2:
-    return uint32_t(launch.workspace);
   case Special::Scratch:
     return 0;
   case Special::LaneId:
