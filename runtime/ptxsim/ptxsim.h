@@ -42,16 +42,13 @@ public:
   /// Empty when ok.
   /// Diagnostics have several lines; the first one tells the error.
   std::string message() const { return text.value_or(std::string()); }
-<<<<<<< HEAD
   /// The first line of the message.
   std::string summary() const {
     const std::string all = message();
     return all.substr(0, all.find('\n'));
   }
-=======
   /// What kind of fault of the kernel the error is, if it is one.
   FaultKind fault() const { return kind; }
->>>>>>> a2d294e (ptxsim: cooperative launches with all CTAs resident, kinds of faults; driver API library (untested yet))
 
 private:
   std::optional<std::string> text;
