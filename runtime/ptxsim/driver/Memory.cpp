@@ -22,8 +22,8 @@ CUresult allocate(Driver &driver, CUctx_st &context, CUdeviceptr *out,
   if (bytes > deviceFacts().memoryBytes - context.allocated)
     return CUDA_ERROR_OUT_OF_MEMORY;
   const uint64_t id = driver.nextId++;
-  Result<uint64_t> pointer = context.device.allocate(
-      bytes, fmt::format("allocation {} of {} bytes", id, bytes));
+  Result<uint64_t> pointer =
+      context.device.allocate(bytes, fmt::format("allocation {}", id));
   if (!pointer)
     return driver.fail(CUDA_ERROR_OUT_OF_MEMORY, pointer.message());
   context.blocks.emplace(*pointer, Block{kind, bytes, id, flags});

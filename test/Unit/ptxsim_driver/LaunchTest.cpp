@@ -29,7 +29,8 @@ TEST_F(Module, LogOfTheLoader) {
   void *smallValues[] = {small, reinterpret_cast<void *>(sizeof small)};
   EXPECT_EQ(cuModuleLoadDataEx(&bad, text.c_str(), 2, options, smallValues),
             CUDA_ERROR_INVALID_PTX);
-  EXPECT_EQ(std::string(small), std::string(log).substr(0, 9));
+  EXPECT_EQ(std::string(small).size(), 9u); // cut, with the NUL in it
+  EXPECT_EQ(std::string(small).substr(0, 6), "module");
 }
 
 TEST_F(Module, ImagesThatHoldNoText) {
@@ -236,6 +237,7 @@ TEST_F(Launch, Occupancy) {
 
 TEST_F(Launch, FaultsEndTheContext) {
   CUdeviceptr x = buffer({1, 2});
+  CUfunction add = function("add");
   EXPECT_EQ(launch(function("wild"), 1, nullptr, x + 8),
             CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_THAT(ptxsimLastError(), HasSubstr("ld.global.u32"));
@@ -244,8 +246,7 @@ TEST_F(Launch, FaultsEndTheContext) {
   uint32_t value;
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(cuMemcpyDtoH_v2(&value, x, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
-  EXPECT_EQ(launch(function("add"), 1, nullptr, x, 1u),
-            CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(launch(add, 1, nullptr, x, 1u), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 TEST_F(Launch, KindsOfFaults) {

@@ -36,11 +36,6 @@ std::string half();
 std::string streamsAndGraphs();
 std::string variables();
 std::string faults();
-// Wmma.cu: nvcuda::wmma.
-std::string wmmaHalf();
-std::string wmmaBf16();
-std::string wmmaInteger();
-std::string wmmaTf32();
 
 } // namespace corpus
 

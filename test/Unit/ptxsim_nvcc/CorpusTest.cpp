@@ -3,7 +3,9 @@
 
 #include "test/Unit/ptxsim_nvcc/Corpus.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
 
 #ifdef K2C_HAVE_NVCC
 #include "ptxsim/ptxsim_c.h"
@@ -33,11 +35,23 @@ CORPUS(Libcuxx, MemcpyAsync, memcpyAsync)
 CORPUS(Formats, Fp8, fp8)
 CORPUS(Formats, Bf16, bf16)
 CORPUS(Formats, Half, half)
-CORPUS(Wmma, Half, wmmaHalf)
-CORPUS(Wmma, Bf16, wmmaBf16)
-CORPUS(Wmma, Integer, wmmaInteger)
-CORPUS(Wmma, Tf32AndDouble, wmmaTf32)
 CORPUS(Runtime, StreamsAndGraphs, streamsAndGraphs)
 CORPUS(Runtime, Variables, variables)
 // The last one: it leaves the device unusable.
 CORPUS(Runtime, Faults, faults)
+
+TEST(Table, HasARowForEachTest) {
+  std::ifstream file(K2C_SOURCE_DIR "/docs/ptxsim-corpora.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const testing::UnitTest &all = *testing::UnitTest::GetInstance();
+  for (int s = 0; s < all.total_test_suite_count(); ++s)
+    for (int i = 0; i < all.GetTestSuite(s)->total_test_count(); ++i) {
+      const testing::TestInfo &test = *all.GetTestSuite(s)->GetTestInfo(i);
+      const std::string name =
+          std::string(test.test_suite_name()) + "." + test.name();
+      if (name != "Table.HasARowForEachTest")
+        EXPECT_NE(text.str().find("| `" + name + "` |"), std::string::npos)
+            << name;
+    }
+}
