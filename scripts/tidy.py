@@ -4,7 +4,7 @@
     scripts/tidy.py [--all] [PATH...]     PATH: a file or folder (default: dialects lib runtime tools); --all forgets what was clean
 
 A file is looked at again when it, a project header it reaches, or .clang-tidy has changed: the stamps are in build/tidy. Needs build/compile_commands.json and the generated
-headers (a finished build). Exit 1 if there is a finding. A file of the compiler takes about 10 seconds, nearly all of it for reading MLIR's headers; one of the runtime 1 to 3.
+headers (a finished build). Exit 1 if there is a finding. A file takes 1 to 3 seconds.
 """
 import argparse
 import hashlib

@@ -24,12 +24,13 @@ ptxsim::DeviceOptions deviceOptions() {
 }
 
 /// The work list that the contract describes, made on the host.
-std::vector<int64_t> workItems(const reference::Routing &routing) {
+std::vector<int64_t> workItems(const reference::Routing &routing,
+                               int64_t firstRow = 0) {
   std::vector<int64_t> items;
   for (size_t e = 0; e < routing.expertCount.size(); ++e)
     for (int64_t done = 0; done < routing.expertCount[e]; done += 64) {
       items.push_back(e);
-      items.push_back(routing.expertStart[e] + done);
+      items.push_back(firstRow + routing.expertStart[e] + done);
       items.push_back(std::min<int64_t>(64, routing.expertCount[e] - done));
     }
   return items;
@@ -118,6 +119,21 @@ int64_t KernelRunner::evaluate(plan::ExprAttr expr, int64_t layer) const {
   default:
     llvm_unreachable("conditions do not occur in launches");
   }
+}
+
+bool KernelRunner::hasExpertRows(plan::ArgAttr arg) const {
+  // Of the arrays only this one is read by row.
+  if (arg.getKind() == plan::ArgKind::Array)
+    return arg.getName() == "token_of_row";
+  if (arg.getExtents().empty())
+    return false;
+  plan::ExprAttr rows = arg.getExtents()[0];
+  auto isTokens = [](Attribute side) {
+    auto expr = dyn_cast_or_null<plan::ExprAttr>(side);
+    return expr && expr.getKind() == plan::ExprKind::Symbol &&
+           expr.getSymbol() == "T";
+  };
+  return rows.getKind() == plan::ExprKind::Mul && isTokens(rows.getLhs());
 }
 
 std::vector<std::pair<int64_t, int64_t>>
@@ -217,10 +233,11 @@ std::vector<uint8_t> KernelRunner::arrayContents(k2::KernelOp kernel,
   if (name == "token_of_row")
     return integers(routing.tokenOfRow);
   if (name == "row_of")
-    return integers(routing.rowOf.data);
+    return moved(routing.rowOf.data, current->firstExpertRow);
   if (name == "expert_work") {
     // As with query tiles, the order must not matter.
-    std::vector<int64_t> items = workItems(routing), reversed;
+    std::vector<int64_t> items = workItems(routing, current->firstExpertRow),
+                         reversed;
     for (size_t i = items.size(); i; i -= 3)
       reversed.insert(reversed.end(), &items[i - 3], &items[i - 3] + 3);
     return integers(reversed);
@@ -349,6 +366,11 @@ llvm::Error KernelRunner::launch(k2::KernelOp kernel, tile::KernelOp tile,
       int64_t before = 0;
       if (arg.getName() == "latent_cache")
         before = current->firstPage * (array->second.bytes / current->pages);
+      if (current->firstExpertRow && hasExpertRows(arg)) {
+        before = current->firstExpertRow *
+                 static_cast<int64_t>(array->second.bytes / extents[0]);
+        extents[0] += current->firstExpertRow;
+      }
       values.push_back(array->second.pointer - before);
     }
     for (int64_t extent : extents)

@@ -28,6 +28,9 @@ struct Step {
   /// The number of the batch's page 0: the cache is the end of a larger one of
   /// which the pages before do not exist.
   int64_t firstPage = 0;
+  /// The same of the experts' rows: those of the step are the last of a larger
+  /// one.
+  int64_t firstExpertRow = 0;
 };
 
 class KernelRunner {
@@ -73,6 +76,8 @@ private:
                      ValueOf valueOf, Arrays &arrays);
   llvm::Expected<CompiledKernel *> compiled(llvm::StringRef name);
   int64_t evaluate(plan::ExprAttr expr, int64_t layer) const;
+  /// Whether the argument has a row for every token and expert chosen for it.
+  bool hasExpertRows(plan::ArgAttr arg) const;
   std::vector<std::pair<int64_t, int64_t>> queryTiles(int64_t rows,
                                                       int64_t perToken) const;
   /// The bytes of an argument before the launch; outputs are poison.

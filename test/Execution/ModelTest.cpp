@@ -126,6 +126,7 @@ Step ModelTest::makeStep(ArrayRef<SequenceLength> lengths,
   Step step;
   step.batch = makeBatch(lengths, step.pages, random);
   step.firstPage = input.firstPage;
+  step.firstExpertRow = input.firstExpertRow;
   for (int64_t token : input.withoutSlot)
     step.batch.slot[token] = -1;
   if (input.masked)

@@ -28,7 +28,7 @@ struct Special {
   std::vector<int64_t> withoutSlot;
   /// Of the cache's rows that no token has.
   double unused = std::numeric_limits<double>::quiet_NaN();
-  int64_t firstPage = 0;
+  int64_t firstPage = 0, firstExpertRow = 0;
   /// Whether the step has a mask.
   bool masked = false;
 };

@@ -106,6 +106,23 @@ TEST_F(Steps, LastPageOfALargeCache) {
   }
 }
 
+// The rows of experts are the most that a step has: with K2's eight of 7168
+// elements they pass 2^31 elements at 37,450 tokens. Here are the last rows of
+// steps beyond 2^31 bytes, 2^31 and 2^32 elements of gate_up's and of down's.
+TEST_F(Steps, ExpertRowsOfManyTokens) {
+  compile(baseConfig());
+  for (int64_t firstRow : {8'388'600, 16'777'208, 33'554'424, 67'108'860,
+                           134'217'720, 700'000'000}) {
+    input.firstExpertRow = firstRow;
+    for (const char *name :
+         {"moe_experts_gate_up", "moe_experts_down", "moe_combine"}) {
+      only = name;
+      run({{0, 70}, {3, 1}});
+    }
+  }
+  EXPECT_EQ(compared, 6 * 3);
+}
+
 // Tokens of zeros, tokens with one huge element, and tokens so small that the
 // norm's epsilon counts.
 void zeroAndHugeRows(Tensor &table) {
