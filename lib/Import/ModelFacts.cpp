@@ -198,10 +198,21 @@ llvm::Expected<ModelFacts> k2c::parseModelFacts(const std::string &text,
   return facts;
 }
 
+/// Published ones have some thousand bytes.
+static constexpr uint64_t largestConfig = 16 << 20;
+
 llvm::Expected<ModelFacts> k2c::readModelFacts(llvm::StringRef model) {
   llvm::SmallString<128> path(model);
   if (llvm::sys::fs::is_directory(path))
     llvm::sys::path::append(path, "config.json");
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) && !is_regular_file(status))
+    return llvm::createStringError(path.str().str() +
+                                   ": expected a regular file");
+  if (status.getSize() > largestConfig)
+    return llvm::createStringError(
+        path.str().str() + ": expected at most " + llvm::Twine(largestConfig) +
+        " bytes, but got " + llvm::Twine(status.getSize()));
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return llvm::createStringError(

@@ -29,9 +29,10 @@ std::vector<std::string> shardPaths(const std::string &folder) {
   return paths;
 }
 
+/// A link to nothing is there: it says that a file is missing.
 bool exists(const std::string &folder, const char *name) {
   std::error_code ec;
-  return fs::exists(fs::path(folder) / name, ec);
+  return fs::exists(fs::symlink_status(fs::path(folder) / name, ec));
 }
 
 std::string join(const std::string &folder, const std::string &name) {
@@ -133,6 +134,14 @@ Status Checkpoint::add(const TensorView &tensor) {
   byPlainName_[plainName(tensor.name)].push_back(&tensor);
   tensors_.push_back(&tensor);
   return Status();
+}
+
+bool Checkpoint::reads(const std::string &path) const {
+  std::error_code ec;
+  return fs::equivalent(path, join(folder_, kIndex), ec) ||
+         std::any_of(files_.begin(), files_.end(), [&](const auto &file) {
+           return fs::equivalent(path, file->path(), ec);
+         });
 }
 
 Expected<const TensorView *> Checkpoint::find(const std::string &name) const {

@@ -37,6 +37,9 @@ public:
   const std::vector<const TensorView *> &tensors() const { return tensors_; }
   const std::string &folder() const { return folder_; }
 
+  /// Whether `path` is one of the files that are read: no place to write to.
+  bool reads(const std::string &path) const;
+
   /// `name` without the prefixes above: `layers.0...`, `lm_head.weight`.
   static std::string plainName(const std::string &name);
 

@@ -11,7 +11,8 @@
 namespace k2rt {
 
 Expected<MappedFile> MappedFile::open(const std::string &path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe must not make us wait for its writer.
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return Status::input(path + ": cannot be opened: " + std::strerror(errno));
   struct stat info;

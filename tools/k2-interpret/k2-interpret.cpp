@@ -13,12 +13,14 @@
 #include "dialects/K2/K2.h"
 #include "k2c/Import/Import.h"
 #include "k2c/Reference/Run.h"
+#include "runtime/Checkpoint/Checkpoint.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace k2c;
@@ -85,6 +87,14 @@ static int runWholeModel(mlir::ModuleOp module) {
   options.trace = trace;
   options.logits = logits;
   options.steps.assign(steps.begin(), steps.end());
+  auto checkpoint = k2rt::Checkpoint::open(weights);
+  if (!checkpoint)
+    return fail(checkpoint.status().message());
+  if (checkpoint->reads(outputPath) ||
+      llvm::sys::fs::equivalent(outputPath, inputPath))
+    return fail("--output: expected a file that the run does not read, but "
+                "got " +
+                outputPath);
   auto output = reference::runModel(module, *input, options);
   if (!output)
     return fail(llvm::toString(output.takeError()));

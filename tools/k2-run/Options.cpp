@@ -51,16 +51,20 @@ Expected<std::optional<Options>> parseOptions(int argc, char **argv) {
   CLI::Option *stepsOption = app.add_option(
       "--steps", steps, "columns of successive steps over the cache: 21,1,1");
   app.add_flag("--trace", options.trace,
-               "also write x.<l> and the routers' choices");
-  app.add_flag("--logits", options.logits, "write logits when x0 came in");
+               "also write x.<l> and the routers' choices")
+      ->disable_flag_override();
+  app.add_flag("--logits", options.logits, "write logits when x0 came in")
+      ->disable_flag_override();
   app.add_flag("--stats{-}", options.stats,
                "figures of the run as JSON, to stdout or =FILE");
   CLI::Option *generateOption = app.add_option(
       "--generate", generate,
       "continue every row greedily by that many tokens: generated_ids");
   app.add_flag("--poison", options.poison,
-               "fill memory that nothing may read with NaN; same results");
-  app.add_flag("--check-weights", checkWeights, "not supported yet");
+               "fill memory that nothing may read with NaN; same results")
+      ->disable_flag_override();
+  app.add_flag("--check-weights", checkWeights, "not supported yet")
+      ->disable_flag_override();
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {

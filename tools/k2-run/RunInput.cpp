@@ -157,6 +157,8 @@ Status readAdditive(const TensorView &tensor, RunInput &input) {
   return Status();
 }
 
+constexpr int64_t kMostRows = 1 << 20;
+
 /// F32 [T, R/2] or [B, T, R/2], as [B, T, R/2].
 Status readRope(const TensorView &tensor, int64_t pairs, const RunInput &input,
                 std::vector<float> &out) {
@@ -168,6 +170,11 @@ Status readRope(const TensorView &tensor, int64_t pairs, const RunInput &input,
   Expected<std::vector<float>> values = readFloats(tensor);
   if (!values)
     return values.status();
+  for (float value : *values)
+    if (!std::isfinite(value))
+      return Status::input(
+          fmt::format("{}: {}: expected finite numbers, but got {}",
+                      *tensor.file, tensor.name, value));
   for (int64_t copy = 0; copy < (shared ? input.rows : 1); ++copy)
     out.insert(out.end(), values->begin(), values->end());
   return Status();
@@ -204,6 +211,9 @@ Expected<RunInput> readRunInput(const std::string &path,
           ids ? readIds(*ids, input) : readX0(*x0, model.hiddenSize, input);
       s.failed())
     return s;
+  // Rows without columns cost no byte of the file.
+  if (input.rows > kMostRows)
+    return wrong(ids ? *ids : *x0, fmt::format("at most {} rows", kMostRows));
   if (Status s = readMask(file.find("attention_mask"), input); s.failed())
     return s;
   if (ids)

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fmt/format.h>
 
 using namespace k2rt;
@@ -137,6 +138,21 @@ Status runSteps(Run &run, const std::vector<int64_t> &columns) {
   return ids ? run.output.writeGenerated(*ids) : ids.status();
 }
 
+/// What the run reads is not written over.
+Status checkTargets(const Options &options, const Checkpoint &checkpoint) {
+  namespace fs = std::filesystem;
+  for (auto [option, path] :
+       {std::pair("--output", &options.output), {"--stats", &options.stats}}) {
+    std::error_code ec;
+    if (checkpoint.reads(*path) || fs::equivalent(*path, options.input, ec) ||
+        fs::equivalent(*path, fs::path(options.artifact) / "manifest.json", ec))
+      return Status::input(fmt::format(
+          "{}: expected a file that the run does not read, but got {}", option,
+          *path));
+  }
+  return Status();
+}
+
 Status run(const Options &options) {
   Expected<Artifact> artifact = Artifact::open(options.artifact);
   if (!artifact)
@@ -164,6 +180,8 @@ Status run(const Options &options) {
   Expected<Checkpoint> checkpoint = Checkpoint::open(options.weights);
   if (!checkpoint)
     return checkpoint.status();
+  if (Status s = checkTargets(options, *checkpoint); s.failed())
+    return s;
   Expected<std::unique_ptr<Device>> device = Device::open(options.device);
   if (!device)
     return device.status();
@@ -209,8 +227,12 @@ int main(int argc, char **argv) {
       return 0;
     fmt::print(stderr, "k2-run: error: {}\n", status.message());
     return static_cast<int>(status.code());
+  } catch (const std::bad_alloc &) {
+    std::fputs("k2-run: error: memory of the host: expected enough for the "
+               "run, but got too little\n",
+               stderr);
+    return 1;
   } catch (const std::exception &error) {
-    // Memory of the host that is not there, for instance.
     std::fputs("k2-run: error: ", stderr);
     std::fputs(error.what(), stderr);
     std::fputs("\n", stderr);

@@ -8,6 +8,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace llvm;
@@ -145,8 +146,15 @@ int main(int argc, char **argv) {
                            outs(), errs());
   if (std::string problem = checkOptions(); !problem.empty())
     return fail(problem);
+  if (dumpStages.getNumOccurrences() && dumpStages.empty())
+    return fail("--dump-stages: expected a folder, but got nothing");
   if (emit == Stage::Artifact && output.empty())
     return fail("-o: expected the path of the artifact, but got nothing");
+
+  // Of an artifact the compiler makes sure itself that it replaces one.
+  for (StringRef config : {std::string(model), model + "/config.json"})
+    if (sys::fs::equivalent(output, config))
+      return fail("-o: expected another file than MODEL, but got " + output);
 
   mlir::DialectRegistry registry;
   registerAllDialects(registry);

@@ -261,7 +261,7 @@ private:
     return it;
   }
 
-  std::string uniqueName(std::string name) {
+  std::string uniqueName(const std::string &name) {
     std::string candidate = name;
     for (int i = 2; !names.insert(candidate).second; ++i)
       candidate = name + "_" + std::to_string(i);

@@ -96,7 +96,7 @@ def make(folder):
         save(folder / f"{name}-x0.safetensors", {"x0": ("F32", shape + [6], [[EMBED[i] for i in row] for row in ids]),
                                                 **({"attention_mask": ("BOOL", shape, mask)} if mask else {}), **additive})
     bad = {"out-of-range": ("I64", [1, 2], [[1, 10]]), "negative": ("I32", [1, 2], [[-1, 1]]), "rank": ("I64", [2], [1, 2]),
-           "float": ("F32", [1, 1], [[1.0]])}
+           "float": ("F32", [1, 1], [[1.0]]), "rows": ("I32", [2**20 + 1, 0], [])}
     for name, tensor in bad.items():
         save(folder / f"{name}.safetensors", {"input_ids": tensor})
     ids = ("I64", [1, 2], [[1, 2]])
@@ -105,7 +105,8 @@ def make(folder):
             "mask-inf": {"mask": ("F32", [1, 2, 2], [0, 0, float("inf"), 0])}, "mask-future": {"mask": ("F32", [2, 2], [0] * 4)},
             "mask-future-own": {"mask": ("F32", [1, 2, 2], [0] * 4)},
             "surplus": {"inputs_embeds": ("F32", [1], [0])}, "both": {"x0": ("F32", [1, 2, 6], [0] * 12)},
-            "one-table": {"rope_cos": ("F32", [2, 1], [0, 0])}, "table-shape": {k: ("F32", [2, 2], [0] * 4) for k in ("rope_cos", "rope_sin")}}
+            "one-table": {"rope_cos": ("F32", [2, 1], [0, 0])}, "table-shape": {k: ("F32", [2, 2], [0] * 4) for k in ("rope_cos", "rope_sin")},
+            "table-nan": {"rope_cos": ("F32", [2, 1], [0, 0]), "rope_sin": ("F32", [2, 1], [0, float("nan")])}}
     for name, tensors in more.items():
         save(folder / f"{name}.safetensors", {"input_ids": ids, **tensors})
     save(folder / "none.safetensors", {"position_ids": ids})

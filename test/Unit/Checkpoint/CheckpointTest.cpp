@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 using namespace k2rt;
 using testing::HasSubstr;
@@ -48,6 +49,32 @@ TEST(Checkpoint, PrefersTheSingleFileToShards) {
   auto checkpoint = Checkpoint::open(dir.str());
   ASSERT_TRUE(checkpoint) << checkpoint.status().message();
   EXPECT_EQ(first(checkpoint->get("a")), 's');
+}
+
+// As caches of downloads leave them.
+TEST(Checkpoint, ALinkToNothingIsNoAbsentFile) {
+  for (const char *name : {"model.safetensors", "model.safetensors.index.json",
+                           "model-1-of-1.safetensors"}) {
+    ScratchFolder dir;
+    std::filesystem::create_symlink("gone", dir.path(name));
+    EXPECT_TRUE(Checkpoint::present(dir.str()));
+    auto checkpoint = Checkpoint::open(dir.str());
+    EXPECT_THAT(checkpoint.status().message(),
+                HasSubstr(std::string(name) +
+                          ": cannot be opened: No such file or directory"));
+  }
+}
+
+TEST(Checkpoint, PipesAndDevicesAreNoFiles) {
+  for (const char *name : {"model.safetensors", "model.safetensors.index.json",
+                           "model-1-of-1.safetensors"}) {
+    ScratchFolder pipe, device;
+    ASSERT_EQ(::mkfifo(pipe.path(name).c_str(), 0600), 0);
+    std::filesystem::create_symlink("/dev/zero", device.path(name));
+    for (const ScratchFolder *dir : {&pipe, &device})
+      EXPECT_THAT(Checkpoint::open(dir->str()).status().message(),
+                  HasSubstr(std::string(name) + ": expected a regular file"));
+  }
 }
 
 TEST(Checkpoint, ReadsShardsWithoutIndex) {

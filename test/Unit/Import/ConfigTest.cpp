@@ -3,6 +3,7 @@
 #include "TestConfig.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 using namespace k2c;
 using namespace k2c::test;
@@ -329,6 +330,14 @@ TEST(Config, BrokenFiles) {
               HasSubstr("expected a JSON object, but got array"));
   EXPECT_THAT(read(std::string(100000, '[')),
               HasSubstr("expected at most 64 levels of nesting"));
+  EXPECT_THAT(read(std::string((16 << 20) + 1, ' ')),
+              HasSubstr("config.json: expected at most 16777216 bytes, but got "
+                        "16777217"));
+  std::string pipe = folder.path + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string &path : {pipe, std::string("/dev/zero")})
+    EXPECT_EQ(llvm::toString(readModelFacts(path).takeError()),
+              path + ": expected a regular file");
   auto absent = readModelFacts(folder.path + "/nothing");
   EXPECT_THAT(llvm::toString(absent.takeError()),
               HasSubstr("nothing: expected a readable config.json"));
