@@ -50,8 +50,13 @@ double ConfigObject::number(const std::string &field) const {
   const json *value = find(field, "a number");
   if (!value)
     return 1;
-  if (!value->is_number() || !std::isfinite(value->get<double>())) {
+  if (!value->is_number()) {
     refuse(field, "a number", value->dump());
+    return 1;
+  }
+  // Everything is computed with it as one.
+  if (!(std::abs(value->get<double>()) <= std::numeric_limits<float>::max())) {
+    refuse(field, "a number that float32 holds", value->dump());
     return 1;
   }
   return value->get<double>();

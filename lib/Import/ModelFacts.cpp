@@ -9,6 +9,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
+#include <limits>
 
 using namespace k2c;
 using nlohmann::json;
@@ -124,6 +125,34 @@ static void refuseAbsurdSizes(const ConfigObject &config,
                   "more");
 }
 
+/// One thread block holds a whole row of these: what is larger than in any
+/// model of the family by far would end in messages of the assembler, after
+/// minutes.
+static void limitForKernels(ModelFacts &facts) {
+  struct Limit {
+    const char *field;
+    int64_t value, most;
+  };
+  for (auto [field, value, most] :
+       {Limit{"hidden_size", facts.hiddenSize, 16384},
+        Limit{"q_lora_rank", facts.qLoraRank, 8192},
+        Limit{"kv_lora_rank", facts.kvLoraRank, 8192},
+        Limit{"qk_rope_head_dim", facts.qkRope, 512},
+        Limit{"n_routed_experts", facts.experts, 2048},
+        Limit{"num_experts_per_tok", facts.expertsPerToken, 64}})
+    if (value > most && facts.compileProblem.empty())
+      facts.compileProblem =
+          std::string(field) + ": expected at most " + std::to_string(most) +
+          " (kernels hold a whole row), but got " + std::to_string(value);
+  if (facts.kvLoraRank % 2 != 0 && facts.compileProblem.empty())
+    facts.compileProblem = "kv_lora_rank: expected an even number, but got " +
+                           std::to_string(facts.kvLoraRank);
+  if (facts.qkNope % 2 != 0 && facts.compileProblem.empty())
+    facts.compileProblem =
+        "qk_nope_head_dim: expected an even number, but got " +
+        std::to_string(facts.qkNope);
+}
+
 static void readText(const json &text, ModelFacts &facts,
                      ConfigErrors &errors) {
   ConfigObject config(text, "", errors);
@@ -144,8 +173,9 @@ static void readText(const json &text, ModelFacts &facts,
   facts.vocabSize = config.integer("vocab_size", 1);
   facts.maxPositions = config.integer("max_position_embeddings", 1);
   facts.rmsNormEps = config.number("rms_norm_eps");
-  if (!(facts.rmsNormEps > 0) && config.has("rms_norm_eps"))
-    config.refuse("rms_norm_eps", "a positive number",
+  if (!(facts.rmsNormEps >= std::numeric_limits<float>::min()) &&
+      config.has("rms_norm_eps"))
+    config.refuse("rms_norm_eps", "a positive number of float32",
                   config.raw("rms_norm_eps").dump());
   readExperts(config, facts);
   RopeParameters rope = readRope(config, errors, facts.notes);
@@ -163,6 +193,7 @@ static void readText(const json &text, ModelFacts &facts,
         config.raw("num_nextn_predict_layers").dump() +
         ": the extra prediction layers are not part of the model");
   refuseAbsurdSizes(config, facts);
+  limitForKernels(facts);
   if (errors.any())
     return;
   facts.ropeTheta = rope.theta;

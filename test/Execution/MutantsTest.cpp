@@ -103,6 +103,26 @@ TEST_F(Mutants, Experts) {
   expectCaught("moe_expert_work", "cmpi slt -> sle");
 }
 
+// Groups and experts of a tile that the model does not have, beside experts of
+// scores below theirs.
+TEST_F(Mutants, PaddedExperts) {
+  weights.edited["e_score_correction_bias"] = [](Tensor &bias) {
+    for (double &value : bias.data)
+      value -= 5;
+  };
+  compile(with({{"n_routed_experts", 75},
+                {"num_experts_per_tok", 8},
+                {"n_group", 5},
+                {"topk_group", 3}}));
+  only = "router";
+  run({{0, 17}});
+  only = "";
+  for (const char *kind : {"cmpi slt -> sle", "andi gives operand 0"})
+    expectCaught("moe_router", kind);
+  expectCaught("moe_router", "cmpi slt -> sle", nullptr, 1);
+  expectCaught("moe_router", "select gives operand 1");
+}
+
 TEST_F(Mutants, BlockScales) {
   compile(with({{"hidden_size", 256}, {"quantization_config", quantized()}}));
   for (const char *kernel : {"moe_qkv_a", "moe_o_proj", "moe_experts_gate_up",

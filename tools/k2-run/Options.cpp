@@ -71,7 +71,11 @@ Expected<std::optional<Options>> parseOptions(int argc, char **argv) {
     std::fputs(app.help().c_str(), stdout);
     return std::optional<Options>();
   } catch (const CLI::ParseError &error) {
-    return Status::input(error.what());
+    std::string text = error.what();
+    if (size_t at = text.find(" was given a disallowed flag override");
+        at != std::string::npos)
+      text = "--" + text.substr(0, at) + ": expected no value, but got one";
+    return Status::input(text);
   }
   if (const char *memory = std::getenv("K2RT_STEP_MEMORY"))
     options.arena = std::string(memory) == "arena";

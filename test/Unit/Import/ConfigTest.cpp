@@ -100,8 +100,19 @@ TEST(Config, WrongTypesAndRanges) {
   EXPECT_THAT(errorOf(with({{"qk_rope_head_dim", "33"}})),
               HasSubstr("qk_rope_head_dim: expected an even number (pairs are "
                         "turned), but got 33"));
-  EXPECT_THAT(errorOf(with({{"rms_norm_eps", "0"}})),
-              HasSubstr("rms_norm_eps: expected a positive number, but got 0"));
+  EXPECT_THAT(
+      errorOf(with({{"rms_norm_eps", "0"}})),
+      HasSubstr(
+          "rms_norm_eps: expected a positive number of float32, but got 0"));
+  EXPECT_THAT(errorOf(with({{"rms_norm_eps", "1e-300"}})),
+              HasSubstr("rms_norm_eps: expected a positive number of float32, "
+                        "but got 1e-300"));
+  for (const char *field :
+       {"rms_norm_eps", "routed_scaling_factor", "rope_theta"})
+    EXPECT_THAT(
+        errorOf(with({{field, "1e300"}})),
+        HasSubstr(std::string(field) +
+                  ": expected a number that float32 holds, but got 1e+300"));
   EXPECT_THAT(
       errorOf(with({{"routed_scaling_factor", "null"}})),
       HasSubstr("routed_scaling_factor: expected a number, but got null"));
@@ -131,6 +142,25 @@ TEST(Config, OtherModels) {
   EXPECT_THAT(errorOf(with({{"qk_head_dim", "128"}})),
               HasSubstr("qk_head_dim: expected qk_nope_head_dim + "
                         "qk_rope_head_dim = 96, but got 128"));
+}
+
+TEST(Config, SizesThatOneThreadBlockCannotHold) {
+  for (auto [field, value, most] : {std::tuple("hidden_size", "16385", "16384"),
+                                    {"q_lora_rank", "8193", "8192"},
+                                    {"kv_lora_rank", "8194", "8192"},
+                                    {"qk_rope_head_dim", "514", "512"},
+                                    {"n_routed_experts", "2049", "2048"}})
+    EXPECT_EQ(factsOf(with({{field, value}})).compileProblem,
+              std::string(field) + ": expected at most " + most +
+                  " (kernels hold a whole row), but got " + value);
+  EXPECT_EQ(factsOf(with({{"n_routed_experts", "512"},
+                          {"num_experts_per_tok", "65"}}))
+                .compileProblem,
+            "num_experts_per_tok: expected at most 64 (kernels hold a whole "
+            "row), but got 65");
+  for (const char *field : {"kv_lora_rank", "qk_nope_head_dim"})
+    EXPECT_EQ(factsOf(with({{field, "65"}})).compileProblem,
+              std::string(field) + ": expected an even number, but got 65");
 }
 
 // The family's other class: its parameters can be counted without the field.
