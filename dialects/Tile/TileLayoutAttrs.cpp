@@ -69,7 +69,7 @@ LogicalResult LinearAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult
-LinearAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
+LinearAttr::verifyEncoding(ArrayRef<int64_t> shape, Type /*elementType*/,
                            function_ref<InFlightDiagnostic()> emitError) const {
   // linear_c5
   if (shape.size() != getRank())

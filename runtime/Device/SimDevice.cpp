@@ -44,7 +44,7 @@ struct Sim {
   SimStream defaultStream;
   std::vector<std::unique_ptr<SimFunction>> functions;
 
-  explicit Sim(ptxsim::DeviceOptions options) : device(std::move(options)) {}
+  explicit Sim(const ptxsim::DeviceOptions &options) : device(options) {}
   static Sim &of(void *self) { return *static_cast<Sim *>(self); }
 
   int fail(std::string text) {
@@ -258,7 +258,7 @@ Expected<DriverTable> makeSimDriver() {
     if (ptxsim::Status status = ptxsim::readOptions(text, options); !status)
       return Status::input("K2RT_SIM: " + status.message());
   DriverTable table{};
-  table.self = new Sim(std::move(options));
+  table.self = new Sim(options);
   table.destroy = destroy;
   table.deviceName = deviceName;
   table.errorString = errorString;

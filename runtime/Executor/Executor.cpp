@@ -248,7 +248,7 @@ Expected<HostArray> Executor::logits(int64_t first, int64_t count) {
   Symbols outer = std::exchange(symbols_, manifest().model.constants);
   symbols_["T"] = count;
   program_ = &head_;
-  Status status = runHead(first, count);
+  Status status = runHead(first);
   program_ = &body_;
   symbols_ = std::move(outer);
   broken_ = status.failed();
@@ -257,7 +257,7 @@ Expected<HostArray> Executor::logits(int64_t first, int64_t count) {
   return head_.buffers.download(logits_);
 }
 
-Status Executor::runHead(int64_t first, int64_t count) {
+Status Executor::runHead(int64_t first) {
   Expected<DevicePtr> rows = body_.buffers.at(x_, first);
   if (!rows)
     return rows.status();

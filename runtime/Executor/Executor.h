@@ -117,7 +117,7 @@ private:
   Status prepareStep(const StepInputs &inputs, const StepRequest &request);
   Status uploadInput(int buffer, const StepInputs &inputs,
                      const StepRequest &request);
-  Status runHead(int64_t first, int64_t count);
+  Status runHead(int64_t first);
   Status run(const std::vector<Command> &commands, const TraceSink &trace);
   Status runOne(const Command &command, const TraceSink &trace);
   Status launch(const Command &command);

@@ -133,6 +133,25 @@ TEST(Rope, IsFormedInFloat32) {
       sin[0], 2.0f * static_cast<float>(std::sin(static_cast<double>(angle))));
 }
 
+// The last positions of the family's models, the two around YaRN's original
+// context, and a chunk that starts far into a context.
+TEST(Rope, PositionsFarOut) {
+  std::vector<int32_t> positions = {4095, 4096, 8191, 131071};
+  for (int32_t i = 0; i < 129; ++i)
+    positions.push_back(100000 + i);
+  std::vector<float> frequencies = {1.0f, 0.50852746f, 2e-5f / 32}, cos, sin;
+  makeRopeTables(positions, frequencies, 1.0f, cos, sin);
+  size_t i = 0;
+  for (int32_t position : positions)
+    for (float frequency : frequencies) {
+      // A product of two floats is exact in double.
+      double angle = static_cast<float>(static_cast<double>(position) *
+                                        static_cast<double>(frequency));
+      EXPECT_FLOAT_EQ(cos[i], static_cast<float>(std::cos(angle)));
+      EXPECT_FLOAT_EQ(sin[i++], static_cast<float>(std::sin(angle)));
+    }
+}
+
 TEST(QueryTiles, StayWithinASequence) {
   Worklist list;
   list.rows = 64;
