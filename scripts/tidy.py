@@ -81,7 +81,8 @@ def tidy(files):
 
 @lru_cache(maxsize=1)
 def database():
-    return {Path(entry["file"]).resolve(): entry for entry in json.loads((BUILD / "compile_commands.json").read_text())}
+    entries = {Path(entry["file"]).resolve(): entry for entry in json.loads((BUILD / "compile_commands.json").read_text())}
+    return {path: entry for path, entry in entries.items() if path.is_file()} # not those that are gone since
 
 
 @lru_cache(maxsize=None)

@@ -80,7 +80,7 @@ Expected<std::optional<Options>> parseOptions(int argc, char **argv) {
   if (const char *memory = std::getenv("K2RT_STEP_MEMORY"))
     options.arena = std::string(memory) == "arena";
   if (const char *rows = std::getenv("K2RT_LOGIT_ROWS"))
-    options.logitRows = std::max(std::atoll(rows), 1LL);
+    options.logitRows = std::max(std::strtoll(rows, nullptr, 10), 1LL);
   if (generateOption->count()) {
     int64_t count = -1;
     const char *end = generate.data() + generate.size();
