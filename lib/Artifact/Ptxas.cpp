@@ -21,10 +21,13 @@ struct TemporaryFile {
   SmallString<128> path;
   bool keep = false;
   TemporaryFile(StringRef prefix, StringRef suffix) {
+    // What is written to it then fails, which is looked at.
+    // NOLINTNEXTLINE(bugprone-unused-return-value)
     (void)sys::fs::createTemporaryFile(prefix, suffix, path);
   }
   ~TemporaryFile() {
     if (!keep && !path.empty())
+      // NOLINTNEXTLINE(bugprone-unused-return-value)
       (void)sys::fs::remove(path);
   }
   std::string read() const {
@@ -183,11 +186,19 @@ std::string k2c::explainFault(const Ptxas &ptxas, const Assembled &assembled,
   kept.keep = true;
   std::error_code code;
   raw_fd_ostream out(kept.path, code);
+  std::string fault =
+      "kernel " + name + ": " + assembled.fault + "\n" + assembled.log;
+  if (code)
+    return fault;
   out << ptx;
+  out.close();
+  if (out.has_error()) {
+    out.clear_error();
+    return fault;
+  }
   std::string path = kept.path.str().str();
-  return "kernel " + name + ": " + assembled.fault + "\n" + assembled.log +
-         "\n  PTX kept in " + path + "\n  to reproduce: " + ptxas.path + " " +
-         join(ptxasFlags(arch), " ") + " -o /dev/null " + path;
+  return fault + "\n  PTX kept in " + path + "\n  to reproduce: " + ptxas.path +
+         " " + join(ptxasFlags(arch), " ") + " -o /dev/null " + path;
 }
 
 k2c::Assembled k2c::assemble(const Ptxas &ptxas, const CubinCache &cache,
@@ -206,6 +217,11 @@ k2c::Assembled k2c::assemble(const Ptxas &ptxas, const CubinCache &cache,
     {
       std::error_code code;
       raw_fd_ostream out(source.path, code);
+      if (code) {
+        result.fault =
+            "expected room for a temporary file, but got " + code.message();
+        return result;
+      }
       out << ptx;
       out.close();
       if (out.has_error()) {

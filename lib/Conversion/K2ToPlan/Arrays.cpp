@@ -26,10 +26,10 @@ std::optional<BufferInfo> k2c::getArrayInfo(k2::ConfigAttr config,
     return ExprAttr::get(context, kind, a, number(b));
   };
   auto input = [&](SmallVector<Attribute> shape) {
-    return BufferInfo{i32, shape, {}, plan::BufferClass::Input};
+    return BufferInfo{i32, std::move(shape), {}, plan::BufferClass::Input};
   };
   auto routing = [&](SmallVector<Attribute> shape) {
-    return BufferInfo{i32, shape, {}, plan::BufferClass::Step};
+    return BufferInfo{i32, std::move(shape), {}, plan::BufferClass::Step};
   };
   int64_t pairs = config.getQkRopeHeadDim() / 2;
   int64_t experts = config.getNRoutedExperts();

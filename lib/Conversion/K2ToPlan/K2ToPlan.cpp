@@ -325,7 +325,7 @@ LogicalResult Converter::convertBody(FunctionOpInterface function,
                                      Places &places, plan::LayersOp layers) {
   // The value that is in the stream's buffer at this point.
   Value stream;
-  for (auto [value, name] : places)
+  for (const auto &[value, name] : places)
     if (name == kStream)
       stream = value;
   for (Operation &op : function.getFunctionBody().front()) {
