@@ -135,8 +135,21 @@ void checkBounds(Warp &w, const Op &op, unsigned lane, const Cta &cta,
             "elsewhere, or nothing makes this thread wait for it"}});
 }
 
-/// The likely cause of an access that no allocation contains.
-Notes outOfBounds(const Arena &arena, uint64_t address, unsigned bytes) {
+/// Calls f(word of bits, bits) for the bits of a range of shared memory.
+template <class F>
+void forBits(Cta &cta, uint32_t offset, uint32_t bytes, F f) {
+  for (uint32_t done = 0; done < bytes;) {
+    const uint32_t at = offset + done, bit = at % 64;
+    const unsigned n = std::min(bytes - done, 64 - bit);
+    f(cta.initialised[at / 64], (n == 64 ? ~0ull : (1ull << n) - 1) << bit, at);
+    done += n;
+  }
+}
+
+} // namespace
+
+Notes ptxsim::outOfBounds(const Arena &arena, uint64_t address,
+                          uint64_t bytes) {
   const Allocation *a = arena.nearest(address);
   if (!a)
     return address < 4096
@@ -153,19 +166,6 @@ Notes outOfBounds(const Arena &arena, uint64_t address, unsigned bytes) {
                        "index is not checked against its size",
                        a->name, address + bytes - end)}};
 }
-
-/// Calls f(word of bits, bits) for the bits of a range of shared memory.
-template <class F>
-void forBits(Cta &cta, uint32_t offset, uint32_t bytes, F f) {
-  for (uint32_t done = 0; done < bytes;) {
-    const uint32_t at = offset + done, bit = at % 64;
-    const unsigned n = std::min(bytes - done, 64 - bit);
-    f(cta.initialised[at / 64], (n == 64 ? ~0ull : (1ull << n) - 1) << bit, at);
-    done += n;
-  }
-}
-
-} // namespace
 
 std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
                                 uint64_t address, unsigned bytes, Access kind,

@@ -18,6 +18,8 @@ void checkKnown(Warp &w, const Op &op, unsigned lane, const Allocation &a,
 [[noreturn]] void faultMisaligned(Warp &w, const Op &op, unsigned lane,
                                   Space space, uint64_t address,
                                   unsigned bytes);
+/// The likely cause of an access that no allocation contains.
+Notes outOfBounds(const Arena &arena, uint64_t address, uint64_t bytes);
 
 /// A place in shared memory: the CTA, and the address in its window.
 struct SharedPlace {

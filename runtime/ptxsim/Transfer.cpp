@@ -79,8 +79,14 @@ std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes,
   if (w.cta->launch.options.checks.bounds &&
       !(w.lastAllocation && w.lastAllocation->contains(address, bytes))) {
     const Allocation *a = w.cta->launch.arena->find(address, bytes);
-    if (!a)
-      w.fault(*t.op, t.lane, w.cta->launch.arena->describe(address, bytes));
+    if (!a) {
+      const Arena &arena = *w.cta->launch.arena;
+      Notes notes = outOfBounds(arena, address, bytes);
+      if (t.tensor)
+        notes.push_back({"the tensor map covers more than the buffer has: its "
+                         "dimensions or strides are too large"});
+      w.fault(*t.op, t.lane, arena.describe(address, bytes), notes);
+    }
     if (a->known)
       checkKnown(w, *t.op, t.lane, *a, address, bytes, writes);
     else

@@ -166,25 +166,29 @@ private:
     }
     if ((mask & ~again) &&
         std::find(lines.begin(), lines.end(), info.line) != lines.end())
-      for (const Traced &r : registersOf(w.indexOf(op)))
+      for (const Traced &r : registersOf(op))
         print(info, mask & ~again, r, valuesOf(w, r));
   }
 
   /// All that an op names.
-  std::vector<Traced> registersOf(uint32_t index) const {
+  std::vector<Traced> registersOf(const Op &op) const {
+    const size_t index = size_t(&op - function->ops.data());
+    std::vector<uint32_t> rows;
+    if (index + 1 < function->operandStart.size())
+      rows.assign(function->operandRows.begin() + function->operandStart[index],
+                  function->operandRows.begin() +
+                      function->operandStart[index + 1]);
+    // wgmma has its registers in a list only.
+    if (rows.empty() && function->infos[index].form.starts_with("wgmma.mma"))
+      rows.assign(op.list, op.list + op.count);
     std::vector<Traced> found;
-    if (index + 1 >= function->operandStart.size())
-      return found;
-    for (uint32_t i = function->operandStart[index];
-         i < function->operandStart[index + 1]; ++i) {
-      const uint32_t row = function->operandRows[i];
+    for (uint32_t row : rows)
       for (const RegisterName &n : function->registerNames)
         if (row >= n.row && row - n.row < n.stride * std::max(n.count, 1u)) {
           const Traced r{row, n.type, registerName(*function, row)};
           if (std::find(found.begin(), found.end(), r) == found.end())
             found.push_back(r);
         }
-    }
     return found;
   }
 

@@ -60,7 +60,10 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
       w.fault(op, lane,
               fmt::format("there is no mbarrier at address {:#x} of shared "
                           "memory of CTA {} of the cluster",
-                          part.barrier, cta.rank));
+                          part.barrier, cta.rank),
+              {{"that CTA must execute mbarrier.init, and a fence and a "
+                "barrier (of the cluster, if it is another CTA) must follow, "
+                "before this instruction"}});
     if (cta.isInUse(part.offset, part.bytes))
       checkSharedWrite(w, op, lane, cta, part.offset, part.bytes);
     part.tellStart();

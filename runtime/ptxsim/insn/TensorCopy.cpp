@@ -24,7 +24,10 @@ TensorMapDesc mapAt(Warp &w, const Op &op, unsigned lane, bool param,
   if (auto map = decodeTiled(bytes))
     return *map;
   w.fault(op, lane,
-          fmt::format("there is no tensor map at address {:#x}", address));
+          fmt::format("there is no tensor map at address {:#x}", address),
+          {{"the operand is the address of the 128 bytes that encodeTiled or "
+            "cuTensorMapEncodeTiled of the simulator has made, a parameter for "
+            "instance"}});
 }
 
 /// The type in which elements are reduced.

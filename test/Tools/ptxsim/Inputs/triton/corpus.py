@@ -267,6 +267,28 @@ def attentions():
         yield Case(name, kernels.attention, dict(BM=bm, BN=bn, D=d), warps, 2, (s // bm, heads, 1),
                    [desc("bf16", q, bm, d), desc("bf16", k, bn, d), desc("bf16", v, bn, d), (BF, np.zeros_like(q), close(o, bound, from_bf16)),
                     ("fp32", repr(float(1 / np.sqrt(d)))), ("i32", s)])
+    yield mla(rng)
+
+
+def mla(rng):
+    batch, h, dl, dr, page, per_row = 2, 16, 128, 64, 16, 8
+    lengths = np.array([37, 100], np.int32)
+    pages = rng.permutation(batch * per_row).astype(np.int32).reshape(batch, per_row)
+    q, kv = bf16(rng.standard_normal((batch * h, dl + dr))), bf16(rng.standard_normal((batch * per_row * page, dl + dr)))
+    scale = float(np.float32(1 / np.sqrt(dl + dr)))
+    o, bound = np.zeros((batch * h, dl)), np.zeros((batch * h, dl))
+    for b in range(batch):
+        slots = (pages[b][:, None] * page + np.arange(page)).reshape(-1)[:lengths[b]]
+        keys = from_bf16(kv)[slots].astype(np.float64)
+        scores = from_bf16(q)[b * h:(b + 1) * h].astype(np.float64) @ keys.T * scale
+        p = np.exp(scores - scores.max(1, keepdims=True))
+        p /= p.sum(1, keepdims=True)
+        o[b * h:(b + 1) * h] = p @ keys[:, :dl]
+        bound[b * h:(b + 1) * h] = p @ np.abs(keys[:, :dl])
+    bound = 2.0**-8 * (bound + np.abs(o))  # as above
+    return Case("mla-decode", kernels.mla_decode, dict(H=h, BN=32, PAGE=page, DL=dl, DR=dr), 4, 2, (batch, 1, 1),
+                [(BF, q), (BF, kv), ("*i32", pages), ("*i32", lengths), (BF, np.zeros((batch * h, dl), np.uint16), close(o, bound, from_bf16)),
+                 ("fp32", repr(scale)), ("i32", per_row)])
 
 
 def moe():
@@ -292,6 +314,21 @@ def moe():
         yield Case(name, kernels.fused_moe, dict(TOPK=topk, BM=bm, BN=64, BK=64), warps, 3, (len(blocks), n // 64, 1),
                    [(BF, x), (BF, w), (BF, np.full((tokens * topk, n), 0xFFFF, np.uint16), close(y, bound, from_bf16)), ("*i32", np.array(ids, np.int32)),
                     ("*i32", np.array(blocks, np.int32)), ("*fp32", weights), ("*i32", rows_used), ("i32", tokens * topk), ("i32", n), ("i32", k)])
+    yield routing(rng)
+
+
+def routing(rng):
+    rows, e, topk = 3, 384, 8
+    logits, bias = rng.standard_normal((rows, e)).astype(np.float32), rng.uniform(0, 0.1, e).astype(np.float32)
+    s = 1 / (1 + np.exp(-logits.astype(np.float64)))
+    ids = np.argsort(-(s + bias), 1, "stable")[:, :topk]
+    gaps = np.sort(s + bias, 1)[:, ::-1]
+    assert (gaps[:, :topk] - gaps[:, 1:topk + 1]).min() > 2.0**-20  # no order that rounding could change
+    w = np.take_along_axis(s, ids, 1)
+    w = w / w.sum(1, keepdims=True) * 2.5
+    return Case("router", kernels.router, dict(E=e, B=512, TOPK=topk), 4, 1, (rows, 1, 1),
+                [("*fp32", logits), ("*fp32", bias), ("*i32", np.zeros((rows, topk), np.int32), close(ids, np.zeros(ids.shape))),
+                 ("*fp32", np.zeros((rows, topk), np.float32), close(w, 2.0**-18 * w)), ("fp32", "2.5")])
 
 
 GROUPS = dict(gemm=gemms, rows=rows, attention=attentions, moe=moe)

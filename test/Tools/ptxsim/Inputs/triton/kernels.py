@@ -179,3 +179,57 @@ def fused_moe(x, w, y, sorted_ids, expert_of_block, weights, rows, pairs, N, K, 
             acc = tl.dot(tl.load(xp + k, mask=ok[:, None], other=0.0), tl.load(wp + k), acc)
         acc *= tl.load(weights + ids, mask=ok, other=0.0)[:, None]
         tl.store(y + ids[:, None].to(tl.int64) * N + rn[None, :], acc.to(tl.bfloat16), mask=ok[:, None])
+
+
+@triton.jit
+def mla_decode(q, kv, pages, lengths, o, scale, PAGES_PER_ROW, H: tl.constexpr, BN: tl.constexpr, PAGE: tl.constexpr, DL: tl.constexpr,
+               DR: tl.constexpr):
+    """Absorbed MLA decode of one token per CTA: all heads share a latent of DL + DR in a paged cache."""
+    b = tl.program_id(0)
+    n = tl.load(lengths + b)
+    h = tl.arange(0, H)
+    rl = tl.arange(0, DL)
+    rr = tl.arange(0, DR)
+    D: tl.constexpr = DL + DR
+    row = q + (b * H + h)[:, None] * D
+    ql = tl.load(row + rl[None, :])
+    qr = tl.load(row + DL + rr[None, :])
+    m = tl.full((H,), -1.0e30, tl.float32)
+    l = tl.zeros((H,), tl.float32)
+    acc = tl.zeros((H, DL), tl.float32)
+    for t in range(0, n, BN):
+        i = t + tl.arange(0, BN)
+        ok = i < n
+        page = tl.load(pages + b * PAGES_PER_ROW + i // PAGE, mask=ok, other=0)
+        slot = page.to(tl.int64) * PAGE + i % PAGE
+        k = tl.load(kv + slot[:, None] * D + rl[None, :], mask=ok[:, None], other=0.0)
+        kr = tl.load(kv + slot[:, None] * D + DL + rr[None, :], mask=ok[:, None], other=0.0)
+        s = tl.dot(ql, k.T)
+        s = tl.dot(qr, kr.T, s) * (scale * 1.4426950408889634)
+        s = tl.where(ok[None, :], s, float("-inf"))
+        top = tl.maximum(m, tl.max(s, 1))
+        p = tl.exp2(s - top[:, None])
+        shrink = tl.exp2(m - top)
+        l = l * shrink + tl.sum(p, 1)
+        acc = tl.dot(p.to(tl.bfloat16), k, acc * shrink[:, None])
+        m = top
+    tl.store(o + (b * H + h)[:, None] * DL + rl[None, :], (acc / l[:, None]).to(tl.bfloat16))
+
+
+@triton.jit
+def router(logits, bias, ids, weights, scale, E: tl.constexpr, B: tl.constexpr, TOPK: tl.constexpr):
+    """Sigmoid scores, the TOPK largest with their bias, weights of sum `scale`."""
+    row = tl.program_id(0)
+    i = tl.arange(0, B)
+    s = 1.0 / (1.0 + tl.exp(-tl.load(logits + row * E + i, mask=i < E, other=0.0)))
+    left = tl.where(i < E, s + tl.load(bias + i, mask=i < E, other=0.0), -1.0e30)
+    slot = tl.arange(0, TOPK)
+    chosen = tl.zeros((TOPK,), tl.int32)
+    w = tl.zeros((TOPK,), tl.float32)
+    for k in tl.static_range(TOPK):
+        best = tl.argmax(left, 0)
+        chosen = tl.where(slot == k, best, chosen)
+        w = tl.where(slot == k, tl.sum(tl.where(i == best, s, 0.0)), w)
+        left = tl.where(i == best, -2.0e30, left)
+    tl.store(ids + row * TOPK + slot, chosen)
+    tl.store(weights + row * TOPK + slot, w / tl.sum(w) * scale)
