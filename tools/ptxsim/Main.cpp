@@ -75,45 +75,60 @@ void addOptions(CLI::App &app, Settings &s) {
         CLI::MultiOptionPolicy::TakeAll);
     return o;
   };
-  app.add_option("FILE", s.file, "PTX text")->required();
+  app.add_option("FILE", s.file, "PTX text")->type_name("")->required();
   app.add_flag("--list", s.list,
                "print entries, parameters, resources and checks, and stop");
   app.add_option("--entry", s.entry,
                  "the kernel to run (default: the only one of the file)")
+      ->type_name("NAME")
       ->group("Launch");
-  app.add_option("--grid", s.grid, "X[,Y[,Z]] CTAs")->group("Launch");
-  app.add_option("--block", s.block, "X[,Y[,Z]] threads of a CTA")
+  app.add_option("--grid", s.grid, "CTAs")
+      ->type_name("X[,Y[,Z]]")
       ->group("Launch");
-  app.add_option("--cluster", s.cluster, "X[,Y[,Z]] CTAs of a cluster")
+  app.add_option("--block", s.block, "threads of a CTA")
+      ->type_name("X[,Y[,Z]]")
       ->group("Launch");
-  app.add_option("--shared", s.shared, "bytes of dynamic shared memory")
+  app.add_option("--cluster", s.cluster, "CTAs of a cluster")
+      ->type_name("X[,Y[,Z]]")
+      ->group("Launch");
+  app.add_option("--shared", s.shared, "dynamic shared memory")
+      ->type_name("BYTES")
       ->group("Launch");
   repeated(app.add_option("--arg", s.args, "the next parameter: see below"))
+      ->type_name("SPEC")
       ->group("Launch");
   repeated(app.add_option("--buffer", s.buffers,
-                          "NAME=SPEC: a buffer that is no parameter itself, "
+                          "a buffer that is no parameter itself, "
                           "for &NAME and map:NAME"))
+      ->type_name("NAME=SPEC")
       ->group("Launch");
-  repeated(app.add_option("--out", s.outs,
-                          "WHICH, WHICH:FILE.npy or WHICH:FILE.safetensors: a "
-                          "buffer, by name or index of its parameter, to print "
-                          "or write after the launch (default: print all)"))
+  repeated(
+      app.add_option("--out", s.outs,
+                     "a buffer, by name or index of its parameter, to print, "
+                     "or write to FILE.npy or FILE.safetensors, after "
+                     "the launch (default: print all)"))
+      ->type_name("WHICH[:FILE]")
       ->group("Launch");
   app.add_option("--print", s.print,
                  "elements of a buffer to print at most: N or all")
+      ->type_name("N|all")
       ->group("Launch");
   app.add_option("--check", s.check,
                  "all, none, or names: only these; NAME=on|off changes one "
                  "(--list prints them)")
+      ->type_name("NAME,...")
       ->group("Checking");
   app.add_option("--schedule", s.schedule,
                  "order of a CTA's warps: rr, reverse, random:SEED, greedy")
+      ->type_name("ORDER")
       ->group("Checking");
   app.add_option("--async", s.async,
                  "when asynchronous copies and wgmma take effect: eager, lazy "
                  "(only at the wait for them), random:SEED")
+      ->type_name("MODE")
       ->group("Checking");
   app.add_option("--threads", s.threads, "host threads (0: all cores)")
+      ->type_name("N")
       ->group("Launch");
 }
 

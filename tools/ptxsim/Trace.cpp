@@ -67,21 +67,22 @@ class Trace : public Extension, Observer {
 public:
   void addOptions(CLI::App &app) override {
     const auto text = [&](const char *name, std::string &value,
-                          const char *help) {
-      app.add_option(name, value, help)->group("Tracing");
+                          const char *type, const char *help) {
+      app.add_option(name, value, help)->type_name(type)->group("Tracing");
     };
     app.add_option("--trace", specs,
                    "LINE: the registers of the instructions on this line of "
                    "PTX, after they have executed; REG (%r1): its value "
                    "whenever it changes")
+        ->type_name("LINE|REG")
         ->group("Tracing")
         ->allow_extra_args(false)
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    text("--trace-cta", ctaText, "X[,Y[,Z]]: of which CTA (default 0)");
-    text("--trace-warp", warpText, "of which warp (default 0)");
-    text("--trace-lane", laneText, "of which lane only (default: all)");
-    text("--trace-limit", limitText, "lines at most (default 1000)");
+    text("--trace-cta", ctaText, "X[,Y[,Z]]", "of which CTA (default 0)");
+    text("--trace-warp", warpText, "N", "of which warp (default 0)");
+    text("--trace-lane", laneText, "N", "of which lane only (default: all)");
+    text("--trace-limit", limitText, "N", "lines at most (default 1000)");
   }
 
   Observer *beforeLaunch(const Module &m, const Kernel &kernel) override {

@@ -74,7 +74,7 @@ def signature_of(case):
     return signature
 
 
-SIM = {"*bf16": "bf16", "*fp8e4nv": "e4m3", "*fp32": "f32", "*i32": "s32", "bf16": "bf16", "fp8e4nv": "e4m3"}
+SIM = {"*i64": "s64", "*bf16": "bf16", "*fp8e4nv": "e4m3", "*fp32": "f32", "*i32": "s32", "bf16": "bf16", "fp8e4nv": "e4m3"}
 
 
 def command_of(case, kernel, ptx, folder):
@@ -249,6 +249,23 @@ def rows():
     counts = np.bincount(ids, minlength=40)
     yield Case("histogram", kernels.histogram, dict(B=256), 4, 1, (4, 1, 1),
                [("*i32", ids), ("*i32", np.zeros(40, np.int32), close(counts, np.zeros(40))), ("i32", len(ids))])
+    x = rng.integers(-1000, 1000, (2, 700)).astype(np.int32)
+    sums = np.cumsum(x, 1)
+    yield Case("prefix-sums", kernels.prefix_sums, dict(B=1024), 4, 1, (2, 1, 1),
+               [("*i32", x), ("*i32", np.zeros_like(x), close(sums, np.zeros(x.shape))), ("i32", 700)])
+    x = rng.standard_normal((2, 256)).astype(np.float32)
+    yield Case("sort", kernels.sort_rows, dict(B=256), 4, 1, (2, 1, 1), [("*fp32", x), ("*fp32", np.zeros_like(x), close(np.sort(x, 1), np.zeros(x.shape)))])
+    tokens, heads, half = 3, 2, 32
+    x, positions = bf16(rng.standard_normal((tokens * heads, 2 * half))), np.array([5, 0, 11], np.int64)
+    angles = np.arange(12)[:, None] / 10000 ** (np.arange(half) / half)
+    c, s = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    v = from_bf16(x).astype(np.float64).reshape(tokens, heads, half, 2)
+    re, im = v[..., 0], v[..., 1]
+    cp, sp = c[positions][:, None].astype(np.float64), s[positions][:, None].astype(np.float64)
+    y = np.stack([re * cp - im * sp, re * sp + im * cp], -1).reshape(x.shape)
+    bound = 2.0**-8 * np.abs(y) + 2.0**-22 * (np.abs(re) + np.abs(im))[..., None].repeat(2, -1).reshape(x.shape)  # bf16; float32 that cancels
+    yield Case("rope", kernels.rope, dict(H=heads, HALF=half), 1, 1, (tokens, heads, 1),
+               [(BF, x), ("*fp32", c), ("*fp32", s), ("*i64", positions), (BF, np.zeros_like(x), close(y, bound, from_bf16))])
 
 
 def attentions():
@@ -293,28 +310,46 @@ def mla(rng):
 
 def moe():
     rng = np.random.default_rng(6)
-    tokens, topk, experts, n, k = 70, 2, 6, 128, 320
-    for name, bm, warps in (("fused-moe-16", 16, 4), ("fused-moe-64", 64, 4)):
-        x, w = bf16(rng.standard_normal((tokens, k))), bf16(rng.standard_normal((experts, n, k)))
-        weights = rng.uniform(0.1, 1, tokens * topk).astype(np.float32)
-        chosen = np.array([rng.permutation(experts)[:topk] for _ in range(tokens)]).reshape(-1)
-        ids, blocks = [], []
-        for e in range(experts):
-            mine = list(np.nonzero(chosen == e)[0])
-            mine += [tokens * topk] * (-len(mine) % bm)
-            ids += mine
-            blocks += [e] * (len(mine) // bm)
-        blocks.append(0)  # a CTA too many: it has nothing to do
-        ids += [tokens * topk] * bm
-        y, bound = np.zeros((tokens * topk, n)), np.zeros((tokens * topk, n))
-        for pair, e in enumerate(chosen):
-            c, limit = product(from_bf16(x)[pair // topk][None], from_bf16(w)[e])
-            y[pair], bound[pair] = c[0] * weights[pair], limit[0] * weights[pair]
-        rows_used = np.array([len(ids) - bm], np.int32)
-        yield Case(name, kernels.fused_moe, dict(TOPK=topk, BM=bm, BN=64, BK=64), warps, 3, (len(blocks), n // 64, 1),
-                   [(BF, x), (BF, w), (BF, np.full((tokens * topk, n), 0xFFFF, np.uint16), close(y, bound, from_bf16)), ("*i32", np.array(ids, np.int32)),
-                    ("*i32", np.array(blocks, np.int32)), ("*fp32", weights), ("*i32", rows_used), ("i32", tokens * topk), ("i32", n), ("i32", k)])
+    for name, bm, stages, fp8 in (("fused-moe-16", 16, 3, False), ("fused-moe-64", 64, 3, False), ("fused-moe-fp8-64", 64, 2, True)):
+        yield fused_moe_case(rng, name, bm, stages, fp8)
     yield routing(rng)
+
+
+def fused_moe_case(rng, name, bm, stages, fp8):
+    tokens, topk, experts, n = 70, 2, 6, 128
+    k, bn, bk = (384, 128, 128) if fp8 else (320, 64, 64)
+    weights = rng.uniform(0.1, 1, tokens * topk).astype(np.float32)
+    chosen = np.array([rng.permutation(experts)[:topk] for _ in range(tokens)]).reshape(-1)
+    ids, blocks = [], []
+    for e in range(experts):
+        mine = list(np.nonzero(chosen == e)[0])
+        mine += [tokens * topk] * (-len(mine) % bm)
+        ids += mine
+        blocks += [e] * (len(mine) // bm)
+    rows_used = np.array([len(ids)], np.int32)
+    ids += [tokens * topk] * bm
+    blocks.append(0)  # a CTA too many: it has nothing to do
+    if fp8:
+        x, w = random_e4m3(rng, (tokens, k)), random_e4m3(rng, (experts, n, k))
+        xs = rng.uniform(0.5, 2, (tokens, k // bk)).astype(np.float32)
+        ws = rng.uniform(0.5, 2, (experts, n // bn, k // bk)).astype(np.float32)
+        wide_x = from_e4m3(x) * np.repeat(xs, bk, 1).astype(np.float64)
+        wide_w = from_e4m3(w) * np.repeat(np.repeat(ws, bk, 2), bn, 1).astype(np.float64)
+    else:
+        x, w = bf16(rng.standard_normal((tokens, k))), bf16(rng.standard_normal((experts, n, k)))
+        wide_x, wide_w = from_bf16(x), from_bf16(w)
+    y, bound = np.zeros((tokens * topk, n)), np.zeros((tokens * topk, n))
+    for pair, e in enumerate(chosen):
+        c, limit = product(wide_x[pair // topk][None], wide_w[e])
+        y[pair], bound[pair] = c[0] * weights[pair], limit[0] * weights[pair]
+    lists = [("*i32", np.array(ids, np.int32)), ("*i32", np.array(blocks, np.int32)), ("*fp32", weights), ("*i32", rows_used), ("i32", tokens * topk),
+             ("i32", n)]
+    out = (BF, np.full((tokens * topk, n), 0xFFFF, np.uint16), close(y, bound, from_bf16))
+    constants = dict(TOPK=topk, BM=bm, BN=bn, BK=bk)
+    if fp8:
+        return Case(name, kernels.fused_moe_fp8, constants, 4, stages, (len(blocks), n // bn, 1),
+                    [(F8, x), (F8, w), out, ("*fp32", xs), ("*fp32", ws)] + lists + [("i32", k // bk)])
+    return Case(name, kernels.fused_moe, constants, 4, stages, (len(blocks), n // bn, 1), [(BF, x), (BF, w), out] + lists + [("i32", k)])
 
 
 def routing(rng):

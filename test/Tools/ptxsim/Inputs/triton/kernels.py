@@ -233,3 +233,58 @@ def router(logits, bias, ids, weights, scale, E: tl.constexpr, B: tl.constexpr, 
         left = tl.where(i == best, -2.0e30, left)
     tl.store(ids + row * TOPK + slot, chosen)
     tl.store(weights + row * TOPK + slot, w / tl.sum(w) * scale)
+
+
+@triton.jit
+def fused_moe_fp8(x, w, y, x_scale, w_scale, sorted_ids, expert_of_block, weights, rows, pairs, N, KB, TOPK: tl.constexpr, BM: tl.constexpr,
+                  BN: tl.constexpr, BK: tl.constexpr):
+    """As fused_moe, in e4m3 with a scale for each row and BK columns of x and one for each BN x BK block of w."""
+    mb = tl.program_id(0)
+    nb = tl.program_id(1)
+    if mb * BM < tl.load(rows):
+        e = tl.load(expert_of_block + mb).to(tl.int64)
+        ids = tl.load(sorted_ids + mb * BM + tl.arange(0, BM))
+        ok = ids < pairs
+        row = ids // TOPK
+        rk = tl.arange(0, BK)
+        rn = nb * BN + tl.arange(0, BN)
+        K = KB * BK
+        xp = x + row[:, None].to(tl.int64) * K + rk[None, :]
+        wp = w + e * N * K + rn[None, :] * K + rk[:, None]
+        sp = w_scale + (e * (N // BN) + nb) * KB
+        acc = tl.zeros((BM, BN), tl.float32)
+        for kb in range(0, KB):
+            a = tl.load(xp + kb * BK, mask=ok[:, None], other=0.0)
+            b = tl.load(wp + kb * BK)
+            acc += tl.dot(a, b) * (tl.load(x_scale + row * KB + kb, mask=ok, other=0.0) * tl.load(sp + kb))[:, None]
+        acc *= tl.load(weights + ids, mask=ok, other=0.0)[:, None]
+        tl.store(y + ids[:, None].to(tl.int64) * N + rn[None, :], acc.to(tl.bfloat16), mask=ok[:, None])
+
+
+@triton.jit
+def prefix_sums(x, y, n, B: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, B)
+    tl.store(y + row * n + i, tl.cumsum(tl.load(x + row * n + i, mask=i < n, other=0), 0), mask=i < n)
+
+
+@triton.jit
+def sort_rows(x, y, B: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, B)
+    tl.store(y + row * B + i, tl.sort(tl.load(x + row * B + i)))
+
+
+@triton.jit
+def rope(x, cos, sin, positions, y, H: tl.constexpr, HALF: tl.constexpr):
+    """Interleaved rotary embedding of one token and head per CTA."""
+    t = tl.program_id(0)
+    p = tl.load(positions + t)
+    i = tl.arange(0, HALF)
+    c = tl.load(cos + p * HALF + i)
+    s = tl.load(sin + p * HALF + i)
+    at = (t * H + tl.program_id(1)) * 2 * HALF
+    re = tl.load(x + at + 2 * i).to(tl.float32)
+    im = tl.load(x + at + 2 * i + 1).to(tl.float32)
+    tl.store(y + at + 2 * i, (re * c - im * s).to(tl.bfloat16))
+    tl.store(y + at + 2 * i + 1, (re * s + im * c).to(tl.bfloat16))
