@@ -152,16 +152,28 @@ bool passed(Warp &w, const Op &op, unsigned lane, Mbarrier &b, bool parity) {
 template <bool parity, bool blocks>
 void wait(Warp &w, const Op &op, uint32_t mask) {
   uint32_t done = 0, object = 0;
-  forLanes(mask, [&](unsigned l) {
+  const auto look = [&](uint32_t lanes) {
+    forLanes(lanes, [&](unsigned l) {
+      const SharedPlace place = placeOf(w, op, l);
+      Mbarrier &b = barrierAt(w, op, l, place);
+      done |= uint32_t(passed(w, op, l, b, parity)) << l;
+    });
+  };
+  look(mask);
+  // What is under way arrives for all lanes at once: those that look at one
+  // barrier together must see the same.
+  bool delivered = false;
+  SharedPlace last{};
+  forLanes(mask & ~done, [&](unsigned l) {
     const SharedPlace place = placeOf(w, op, l);
-    Mbarrier &b = barrierAt(w, op, l, place);
-    bool is = passed(w, op, l, b, parity);
-    if (!is && w.cta->cluster.deliver(*place.cta, place.address))
-      is = passed(w, op, l, b, parity);
-    done |= uint32_t(is) << l;
-    if (!is)
-      object = place.address;
+    if (place.cta == last.cta && place.address == last.address)
+      return;
+    last = place;
+    object = place.address;
+    delivered |= w.cta->cluster.deliver(*place.cta, place.address);
   });
+  if (delivered)
+    look(mask & ~done);
   const uint32_t waiting = blocks ? mask & ~done & ~w.expired : 0,
                  returning = mask & ~waiting;
   if (blocks)

@@ -36,6 +36,27 @@ TEST(BulkCopy, ToSharedMemory) {
               counting(32));
 }
 
+TEST(BulkCopy, LanesThatWaitTogetherSeeTheSame) {
+  // Of two copies to one mbarrier one may arrive while the lanes look; what
+  // follows the loop must be executed by the whole warp.
+  const std::string body = R"(
+    setp.eq.u32 %p0, %r0, 0;
+    @%p0 mbarrier.init.shared.b64 [%r1], 1;
+    bar.sync 0;
+    @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 128;
+    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+1024], [%d1], 64, [%r1];
+    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+1088], [%d1+64], 64, [%r1];
+  W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;
+    @!%p2 bra.uni W;
+    movmatrix.sync.aligned.m8n8.trans.b16 %r7, %r0;
+)";
+  ptxsim::DeviceOptions options;
+  options.async = ptxsim::Async::Random;
+  for (options.asyncSeed = 1; options.asyncSeed < 40; ++options.asyncSeed)
+    EXPECT_EQ(outputOf(body + load, 32, 32, counting(32), options),
+              counting(32));
+}
+
 TEST(BulkCopy, ReadBeforeTheWaitIsReported) {
   EXPECT_THAT(errorOf(toShared + "bar.sync 0;\n" + load, 32, lazy()),
               HasSubstr("are read, but the asynchronous copy of line "));
