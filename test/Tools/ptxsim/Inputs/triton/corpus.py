@@ -369,8 +369,12 @@ def routing(rng):
 GROUPS = dict(gemm=gemms, rows=rows, attention=attentions, moe=moe)
 
 if __name__ == "__main__":
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 5, "docs", "ptxsim-corpora.md")) as f:
+        table = f.read()
     os.makedirs(sys.argv[2], exist_ok=True)
     knobs.runtime.add_stages_inspection_hook = without_ptxas
     for case in GROUPS[sys.argv[1]]():
+        if "| `%s` |" % case.name not in table:
+            sys.exit("docs/ptxsim-corpora.md has no row for %s" % case.name)
         if len(sys.argv) < 4 or case.name in sys.argv[3:]:
             run(case, sys.argv[2])
