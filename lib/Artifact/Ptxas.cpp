@@ -113,6 +113,12 @@ static std::optional<k2c::Ptxas> tryPtxas(const std::string &path,
 
 std::optional<k2c::Ptxas> k2c::findPtxas(std::string &error) {
   std::string text;
+  TemporaryFile probe("k2c", "probe");
+  if (!sys::fs::exists(probe.path)) {
+    error = "TMPDIR: expected a folder to write temporary files to, but got " +
+            sys::path::parent_path(probe.path).str();
+    return std::nullopt;
+  }
   if (auto given = sys::Process::GetEnv("K2C_PTXAS")) {
     auto found = tryPtxas(*given, text);
     if (!found)

@@ -137,7 +137,7 @@ static void limitForKernels(ModelFacts &facts) {
        {Limit{"hidden_size", facts.hiddenSize, 16384},
         Limit{"q_lora_rank", facts.qLoraRank, 8192},
         Limit{"kv_lora_rank", facts.kvLoraRank, 8192},
-        Limit{"qk_rope_head_dim", facts.qkRope, 512},
+        Limit{"qk_rope_head_dim", facts.qkRope, 1024},
         Limit{"n_routed_experts", facts.experts, 2048},
         Limit{"num_experts_per_tok", facts.expertsPerToken, 64}})
     if (value > most && facts.compileProblem.empty())

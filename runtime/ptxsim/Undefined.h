@@ -35,6 +35,7 @@ struct UndefinedStep {
     Shuffle, ///< the same behind it
     Logic,   ///< and, or: a bit may be decided by the other operand
     Union,   ///< xor, not, lop3: bit by bit
+    Packed,  ///< arithmetic of two halves, each by itself
     LogicPredicate,
     Mma,
     Wgmma,

@@ -89,6 +89,11 @@ UndefinedStep::Kind kindOf(std::string_view form) {
     return isIntegerConversion(form) ? Execute : Any;
   if (base == "mma")
     return form.find(".m16n8k") != form.npos ? Mma : Ignore;
+  static constexpr std::string_view halves[] = {"add", "sub", "mul", "fma",
+                                                "neg", "abs", "min", "max"};
+  if (form.ends_with("16x2") &&
+      std::find(std::begin(halves), std::end(halves), base) != std::end(halves))
+    return Packed;
   for (const auto &[name, kind] : kinds)
     if (name == base)
       return predicate && (kind == Logic || kind == Union) ? LogicPredicate

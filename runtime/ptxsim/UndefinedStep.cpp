@@ -164,6 +164,20 @@ void throughMma(Warp &w, const UndefinedStep &s, const Op &op) {
   }
 }
 
+/// f16x2, bf16x2: a half of the result is of that half of the operands.
+void throughHalves(Warp &w, const UndefinedStep &s, uint32_t mask) {
+  uint32_t result[warpSize] = {};
+  for (const Tracked &t : s.reads)
+    for (unsigned l = 0; l < warpSize; ++l) {
+      const uint32_t bits = w.row<uint32_t>(t.shadow)[l];
+      result[l] |=
+          (bits & 0xffffu ? 0xffffu : 0) | (bits >> 16 ? 0xffff0000u : 0);
+    }
+  for (const Tracked &t : s.writes)
+    setLanes(w.row<uint32_t>(t.shadow), mask,
+             [&](unsigned l) { return result[l]; });
+}
+
 void throughWgmma(Warp &w, const UndefinedStep &s, const Op &op) {
   uint32_t rows[2] = {};
   for (unsigned i = 0; i < wgmmaRegistersOfA(op); ++i)
@@ -252,6 +266,9 @@ void ptxsim::undefinedStep(Warp &w, const Op &op, uint32_t mask) {
                                          : 1,
                          mask);
     });
+    break;
+  case Packed:
+    throughHalves(w, s, mask);
     break;
   case LogicPredicate:
     logicPredicate(w, s, op, mask);

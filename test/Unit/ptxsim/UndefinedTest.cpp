@@ -44,6 +44,24 @@ TEST(Undefined, ComesThroughArithmetic) {
   EXPECT_EQ(fault("add.u32 r1, r0, %t; mul.lo.u32 r2, r1, 3;"), "");
 }
 
+// What LLVM makes of an odd number of bf16 values.
+TEST(Undefined, HalvesAreForThemselves) {
+  const std::string odd = "mov.b16 h0, 0x3f80; mov.b32 r1, {h0, h1};\n"
+                          "mov.u32 r2, 0x3f803f80; ";
+  for (const char *op : {"add.rn.bf16x2 r3, r1, r2", "sub.rn.bf16x2 r3, r2, r1",
+                         "fma.rn.bf16x2 r3, r1, r2, r2", "neg.bf16x2 r3, r1",
+                         "max.bf16x2 r3, r1, r2"}) {
+    EXPECT_EQ(fault(odd + op +
+                    "; and.b32 r4, r3, 0xffff;\n"
+                    "st.global.b32 [d7], r4;"),
+              "")
+        << op;
+    EXPECT_THAT(fault(odd + op + "; st.global.b32 [d7], r3;"),
+                HasSubstr("reads h1"))
+        << op;
+  }
+}
+
 TEST(Undefined, Address) {
   EXPECT_THAT(fault("add.s64 d1, %out, d0; ld.global.b32 r0, [d1];"),
               HasSubstr("ld.global.b32: cta (0,0,0) warp 0 lane 0 (thread 0): "
