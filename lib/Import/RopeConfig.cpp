@@ -26,8 +26,7 @@ static double readTheta(const ConfigObject &config, const ConfigObject *section,
 }
 
 /// The name of the scaling method: "default" when there is none.
-static std::string readMethod(const ConfigObject &section,
-                              const std::string &name) {
+static std::string readMethod(const ConfigObject &section) {
   std::string type = section.has("type") ? section.text("type") : "",
               ropeType =
                   section.has("rope_type") ? section.text("rope_type") : "";
@@ -78,11 +77,11 @@ RopeParameters k2c::readRope(const ConfigObject &config, ConfigErrors &errors,
                       b.dump());
     }
     ConfigObject section(config.raw(name), name + ".", errors);
-    std::string method = readMethod(section, name);
+    std::string method = readMethod(section);
     rope.theta = readTheta(config, &section, name);
     if (newer && older && config.raw("rope_scaling").is_object()) {
       ConfigObject other(config.raw("rope_scaling"), "rope_scaling.", errors);
-      std::string otherMethod = readMethod(other, "rope_scaling");
+      std::string otherMethod = readMethod(other);
       if (otherMethod != method)
         config.refuse("rope_scaling",
                       "the method of rope_parameters, \"" + method + "\"",

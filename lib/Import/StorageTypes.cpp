@@ -194,7 +194,7 @@ fromHeaders(const ModelFacts &facts, const std::vector<ParameterSpec> &specs,
         else if (known->second != *storage &&
                  (spec.role != ParameterSpec::Role::Vector || spec.isNorm))
           return llvm::createStringError(
-              facts.folder + ": " + name + ": expected " +
+              llvm::Twine(facts.folder) + ": " + name + ": expected " +
               storageName(known->second) + " as " + first +
               " has (layers and experts of a kind share their code), but got " +
               storageName(*storage));
