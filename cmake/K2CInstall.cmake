@@ -1,6 +1,6 @@
 # cmake --install: tools, libraries with their headers, and the package that find_package(k2c) finds.
 #
-#   find_package(k2c REQUIRED)                        k2c::K2RT (runtime, C and C++), k2c::ptxsim (simulator)
+#   find_package(k2c REQUIRED)                        k2c::K2RT (runtime, C and C++), k2c::ptxsim (simulator), k2c::ptxsim-driver (the same as a CUDA driver)
 #   find_package(k2c REQUIRED COMPONENTS Compiler)    also k2c::K2CInitAll, k2c::K2CPipelines and what they link (needs LLVM/MLIR 22)
 #
 # Headers keep their paths in the tree: #include "k2rt/k2rt.h", "runtime/ptxsim/ptxsim.h", "dialects/K2/K2.h", "k2c/InitAll.h".
@@ -27,7 +27,8 @@ endfunction()
 k2c_install_libraries(Runtime)
 k2c_install_tools(Runtime k2-run ptxsim-tool)
 # The simulator as a CUDA driver: lib/libptxsim.so, and lib/ptxsim with the name under which programs look for NVIDIA's.
-install(TARGETS ptxsim-driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Runtime)
+target_include_directories(ptxsim-driver INTERFACE $<INSTALL_INTERFACE:${header_dir}>)
+install(TARGETS ptxsim-driver EXPORT k2cRuntimeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Runtime)
 install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/ptxsim\")
 file(CREATE_LINK ../libptxsim.so \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/ptxsim/libcuda.so.1\" SYMBOLIC)" COMPONENT Runtime)
 install(DIRECTORY runtime/include/ DESTINATION ${header_dir} COMPONENT Runtime)

@@ -15,6 +15,8 @@ if grep -rlF "$here/../.." "$root/prefix/lib/cmake"; then
   exit 1
 fi
 [ "$("$root/project/simulate")" = 42 ]
+[ "$("$root/project/driver")" = "H200, 1 launch" ]
+[ -e "$root/prefix/lib/ptxsim/libcuda.so.1" ]
 [ "$("$root/project/run" "$here/../Runtime/Inputs/tiny.art")" = "hidden_size $(sed -n 's/.*"hidden_size": *\([0-9]*\).*/\1/p' "$here/../Runtime/Inputs/tiny.art/manifest.json" | head -n 1)" ]
 status=0
 message=$("$root/project/run" /nonexistent.art 2>&1) || status=$?

@@ -26,6 +26,11 @@ CUresult allocate(Driver &driver, CUctx_st &context, CUdeviceptr *out,
       context.device.allocate(bytes, fmt::format("allocation {}", id));
   if (!pointer)
     return driver.fail(CUDA_ERROR_OUT_OF_MEMORY, pointer.message());
+  // The host writes it without the driver's knowing.
+  if (kind != Block::Device &&
+      context.device.options().checks.uninitialisedGlobal)
+    if (Status status = context.device.fill8(*pointer, 0, bytes); !status)
+      return driver.fail(CUDA_ERROR_OUT_OF_MEMORY, status.message());
   context.blocks.emplace(*pointer, Block{kind, bytes, id, flags});
   context.allocated += bytes;
   *out = *pointer;

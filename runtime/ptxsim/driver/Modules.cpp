@@ -43,8 +43,6 @@ CUresult load(Driver &driver, CUctx_st &context, CUmodule *out,
               const void *image, const ErrorLog &log) {
   if (!out || !image)
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult unsafe = checkUnsafe(driver))
-    return unsafe;
   Result<std::string> text = ptxOf(image);
   if (!text) {
     log.write(text.message());

@@ -11,7 +11,6 @@ namespace cg = cooperative_groups;
 
 namespace {
 constexpr int threads = 128;
-#pragma nv_diag_suppress static_var_with_dynamic_init
 
 /// Two halves of a block that hand values to each other over barriers.
 __global__ void handOver(uint32_t *out, int rounds) {

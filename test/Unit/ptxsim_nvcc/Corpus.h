@@ -28,6 +28,12 @@ std::string groupsOfACluster();
 std::string barrier();
 std::string pipeline();
 std::string memcpyAsync();
+// Tma.cu: bulk and tensor copies by cuda::ptx.
+std::string bulkCopies();
+std::string tensorCopies();
+// Math.cu: CUDA's libm.
+std::string mathSingle();
+std::string mathDouble();
 // Formats.cu: conversions against the host's side of cuda_fp8.h and others.
 std::string fp8();
 std::string bf16();

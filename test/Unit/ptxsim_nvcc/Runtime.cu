@@ -3,6 +3,8 @@
 
 #include "Device.cuh"
 
+#include <utility>
+
 namespace {
 __constant__ uint32_t weights[4];
 __device__ uint32_t counter = 5;
@@ -70,6 +72,13 @@ std::string corpus::variables() {
     const uint32_t values[4] = {1, 10, 100, 1000};
     check(cudaMemcpyToSymbol(weights, values, sizeof values));
     Buffer<uint32_t> x(std::vector<uint32_t>(8, 3));
+    // What the module sets them to, and the host in later calls.
+    static bool fresh = true;
+    const uint32_t five = 5;
+    if (!std::exchange(fresh, false)) {
+      check(cudaMemcpyToSymbol(counter, &five, sizeof five));
+      shared = 30;
+    }
     const uint32_t before = shared;
     weigh<<<1, 8>>>(x.get());
     check(cudaDeviceSynchronize());
@@ -83,6 +92,8 @@ std::string corpus::variables() {
                std::vector<uint32_t>{3, 30, 300, 3000, 3, 30, 300, 3000});
     // More dynamic shared memory than a launch gets without asking.
     Buffer<uint32_t> y(4);
+    check(cudaFuncSetAttribute(
+        dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 49152));
     dynamic<<<1, 4, 100000>>>(y.get());
     if (cudaGetLastError() != cudaErrorInvalidValue)
       return std::string("100000 bytes of shared memory were not refused");
