@@ -302,8 +302,6 @@ void FunctionBuilder::beginFunction(uint32_t index) {
   loc = 0;
 }
 
-bool FunctionBuilder::builtin(std::string_view) { return false; }
-
 void FunctionBuilder::endFunction() {
   if (inFunction())
     f.callees[uint32_t(current)].frameBytes = frameMost;

@@ -101,8 +101,8 @@ public:
   void call(CallSite site, std::string_view form, PredicateSource guard,
             Position position, std::string_view text);
   /// The body of a function that the system has: false if it has none of this
-  /// name.
-  bool builtin(std::string_view name);
+  /// name, or with other parameters.
+  bool builtin(std::string_view name, Position at);
   /// Resolves what is open, orders the blocks. `stack` bytes are for frames if
   /// functions call themselves or others through pointers.
   void finish(uint32_t stack);

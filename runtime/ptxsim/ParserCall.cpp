@@ -349,7 +349,7 @@ void Parser::functionBody(FunctionBuilder &b, uint32_t index,
   b.f.callees[index].params = std::move(params);
   b.f.callees[index].results = std::move(results);
   if (!d->body) {
-    if (!b.builtin(d->name))
+    if (!b.builtin(d->name, d->usedAt))
       throw LoadError{d->usedAt,
                       fmt::format("unsupported: '{}' is not defined in this "
                                   "module",
