@@ -165,6 +165,8 @@ void Cluster::checkBarrier() {
   if (!any)
     return;
   ++generation, ++events;
+  for (Observer *o : launch.observers)
+    o->clusterReleased(*this);
   for (Cta &cta : ctas)
     for (Warp &w : cta.warps) {
       w.clusterCounted = 0;

@@ -1,5 +1,6 @@
 #include "runtime/ptxsim/Cta.h"
 #include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/Observer.h"
 #include "runtime/ptxsim/Specials.h"
 
 #include <algorithm>
@@ -259,6 +260,8 @@ void Cta::update(Mbarrier &barrier) {
   if (!barrier.due())
     return;
   barrier.nextPhase();
+  for (Observer *o : launch.observers)
+    o->phaseEnds(*this, barrier.offset);
   for (Warp &w : warps)
     w.wake(waitsForMbarrier);
 }
@@ -345,6 +348,8 @@ void Cta::checkRelease(unsigned id) {
 
 void Cta::release(unsigned id) {
   Barrier &b = barriers[id];
+  for (Observer *o : launch.observers)
+    o->barrierReleased(*this, id);
   if (races) {
     uint32_t waiters = 0, blocked = 0, exited = 0;
     for (const Barrier::Waiter &waiter : b.waiters) {

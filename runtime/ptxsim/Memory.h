@@ -53,6 +53,8 @@ public:
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
 
+  /// Where addresses begin: what lies behind it does not depend on the host.
+  uint64_t start() const { return begin; }
   /// 0 when the range is exhausted or could not be reserved.
   uint64_t allocate(uint64_t bytes, std::string name);
   bool free(uint64_t pointer);

@@ -7,6 +7,7 @@
 
 namespace ptxsim {
 
+class Cluster;
 struct Launch;
 
 /// Addresses of one memory access of a warp, in one space.
@@ -48,6 +49,13 @@ public:
   /// After it has executed. `again`: lanes that wait, and for which it will be
   /// issued again.
   virtual void executed(Warp &, const Op &, uint32_t mask, uint32_t again) {}
+
+  // --- what waiting warps wait for ---
+  /// A CTA barrier lets them go on.
+  virtual void barrierReleased(const Cta &, unsigned barrier) {}
+  /// A phase of the mbarrier at this address completes.
+  virtual void phaseEnds(const Cta &, uint32_t mbarrier) {}
+  virtual void clusterReleased(const Cluster &) {}
 
   // --- bulk copies, once for each destination of a multicast ---
   virtual void copyStarts(const Transfer &) {}

@@ -152,7 +152,11 @@ void copyFacts(const Form &f, OpFacts &facts) {
     facts.memory = MemoryKind::AsyncLoad;
     facts.cached = f.has("ca");
   } else {
-    facts.kind = OpClass::Sync; // groups, mbarrier.arrive
+    facts.kind = OpClass::Sync;
+    facts.group = f.has("mbarrier")       ? CopyGroup::Arrive
+                  : f.has("commit_group") ? CopyGroup::Commit
+                  : f.has("wait_group")   ? CopyGroup::Wait
+                                          : CopyGroup::WaitAll;
   }
 }
 
@@ -171,7 +175,8 @@ OpFacts factsOfForm(std::string_view text, const Op &op) {
   else if (f.is({"bra", "brx", "ret", "exit"})) {
     facts.kind = OpClass::Control;
     facts.branch = f.is({"bra", "brx"});
-    facts.conditional = facts.branch && (op.guard || f.base == "brx");
+    facts.conditional = facts.branch && op.guard;
+    facts.indexed = f.base == "brx";
   } else if (f.base == "shfl")
     facts.kind = OpClass::Shuffle;
   else if (f.base == "cvt") {
@@ -192,6 +197,9 @@ OpFacts factsOfForm(std::string_view text, const Op &op) {
     facts.clusterBarrier = f.base == "barrier" && f.has("cluster");
     facts.ctaBarrier =
         f.is({"bar", "barrier"}) && !facts.clusterBarrier && !f.has("warp");
+    facts.mbarrierArrive =
+        f.base == "mbarrier" &&
+        f.any({"arrive", "arrive_drop", "expect_tx", "complete_tx"});
     facts.mbarrierWait =
         f.base == "mbarrier" && f.any({"test_wait", "try_wait"});
   } else if (f.is({"mov", "cvta", "mapa", "getctarank", "movmatrix"})) {

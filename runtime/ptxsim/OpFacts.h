@@ -45,6 +45,9 @@ enum class MemoryKind : uint8_t {
 /// Number formats that tensor cores tell apart by speed.
 enum class TensorType : uint8_t { None, F16, Tf32, Fp8, Int8 };
 
+/// What an instruction does to the groups of cp.async.
+enum class CopyGroup : uint8_t { None, Commit, Wait, WaitAll, Arrive };
+
 /// What the text of an instruction says about its cost.
 struct OpFacts {
   OpClass kind = OpClass::Other;
@@ -52,8 +55,11 @@ struct OpFacts {
   bool cached = false;      ///< a load that the L1 cache may serve
   bool branch = false;      ///< bra or brx
   bool conditional = false; ///< and lanes may part there
-  bool ctaBarrier = false;  ///< bar or barrier (.sync, .arrive, .red)
+  bool indexed = false;     ///< brx
+  CopyGroup group = CopyGroup::None;
+  bool ctaBarrier = false; ///< bar or barrier (.sync, .arrive, .red)
   bool clusterBarrier = false;
+  bool mbarrierArrive = false; ///< also expect_tx and complete_tx
   bool mbarrierWait = false; ///< test_wait, try_wait
   uint8_t results = 1; ///< of each lane: two for pairs and 64-bit integers
   uint32_t bytes = 0;  ///< that a lane accesses

@@ -113,6 +113,8 @@ void Transfer::tellStart() const {
 }
 
 void Transfer::tellEnd() const {
+  if (kind == Arrive)
+    return;
   for (Observer *o : warp->cta->launch.observers)
     o->copyEnds(*this);
 }

@@ -44,6 +44,10 @@ public:
 
 /// --stats
 std::unique_ptr<Extension> makeStats();
+/// --counters, --model, --registers, --mode, --sample
+std::unique_ptr<Extension> makeCounting();
+/// --profile
+std::unique_ptr<Extension> makeProfile();
 /// --trace and its filters
 std::unique_ptr<Extension> makeTrace();
 

@@ -214,6 +214,8 @@ int main(int argc, char **argv) {
   Settings settings;
   std::vector<std::unique_ptr<Extension>> extensions;
   extensions.push_back(makeStats());
+  extensions.push_back(makeCounting());
+  extensions.push_back(makeProfile());
   extensions.push_back(makeTrace());
   addOptions(app, settings);
   for (const auto &e : extensions)

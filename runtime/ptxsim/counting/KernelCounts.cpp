@@ -1,0 +1,70 @@
+#include "runtime/ptxsim/counting/KernelCounts.h"
+
+#include <algorithm>
+
+using namespace ptxsim;
+
+namespace {
+struct Text {
+  std::string_view name, meaning;
+};
+constexpr Text texts[] = {
+#define PTXSIM_COUNTER(field, name, meaning) {name, meaning},
+#include "runtime/ptxsim/counting/Counters.def"
+#undef PTXSIM_COUNTER
+};
+static_assert(std::size(texts) == counters);
+} // namespace
+
+std::string_view ptxsim::counterName(Counter c) {
+  return texts[unsigned(c)].name;
+}
+std::string_view ptxsim::counterMeaning(Counter c) {
+  return texts[unsigned(c)].meaning;
+}
+
+EventCounts &EventCounts::operator+=(const EventCounts &o) {
+  for (unsigned i = 0; i < counters; ++i)
+    events[i] += o.events[i];
+  for (unsigned i = 0; i < opClasses; ++i) {
+    instructions[i] += o.instructions[i];
+    results[i] += o.results[i];
+  }
+  return *this;
+}
+
+double EventCounts::activeLanes() const {
+  const uint64_t n = (*this)[Counter::Instructions];
+  return n ? double((*this)[Counter::ThreadInstructions]) / double(n) : 0;
+}
+
+void KernelCounts::add(const KernelCounts &o) {
+  if (!launches) {
+    *this = o;
+    return;
+  }
+  launches += o.launches;
+  ctas += o.ctas;
+  ctasExecuted += o.ctasExecuted;
+  total += o.total;
+  grid = o.grid, block = o.block, cluster = o.cluster;
+  sharedBytes = o.sharedBytes;
+  for (const LineCounts &line : o.lines) {
+    // Lines of one function: by number, then in the order of its ops.
+    auto same = [&](const LineCounts &l) {
+      return l.line == line.line && l.form == line.form;
+    };
+    auto it = std::find_if(lines.begin(), lines.end(), same);
+    if (it != lines.end())
+      it->counts += line.counts;
+    else
+      lines.push_back(line);
+  }
+  for (const auto &[shape, counts] : o.tensor) {
+    tensor[shape].ops += counts.ops;
+    tensor[shape].flops += counts.flops;
+  }
+  compulsoryReadBytes += o.compulsoryReadBytes;
+  compulsoryWriteBytes += o.compulsoryWriteBytes;
+  work = o.work;
+}
