@@ -172,7 +172,7 @@ OpFacts factsOfForm(std::string_view text, const Op &op) {
     memoryFacts(f, facts);
   else if (f.base == "cp")
     copyFacts(f, facts);
-  else if (f.is({"bra", "brx", "ret", "exit"})) {
+  else if (f.is({"bra", "brx", "call", "ret", "exit"})) {
     facts.kind = OpClass::Control;
     facts.branch = f.is({"bra", "brx"});
     facts.conditional = facts.branch && op.guard;

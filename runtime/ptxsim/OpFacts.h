@@ -22,7 +22,7 @@ enum class OpClass : uint8_t {
   Shuffle, ///< shfl
   Tensor,  ///< mma, wgmma.mma_async
   Bulk,    ///< cp.async.bulk, cp.reduce.async.bulk
-  Control, ///< bra, brx, ret, exit
+  Control, ///< bra, brx, call, ret, exit
   Sync,    ///< barriers, mbarriers, fences, waits, votes
   Move,    ///< mov, cvta, ld.param: mostly no instruction of SASS
   Other,

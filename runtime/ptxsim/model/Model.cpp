@@ -273,9 +273,11 @@ Run Model::run(Figures &f, double clock) const {
   Run run;
   addChipTerms(f, run);
   addSmTerms(f, clock, run);
-  std::stable_sort(
-      run.terms.begin(), run.terms.end(),
-      [](const Term &a, const Term &b) { return a.seconds > b.seconds; });
+  std::sort(run.terms.begin(), run.terms.end(),
+            [](const Term &a, const Term &b) {
+              return std::pair(-a.seconds, a.name) <
+                     std::pair(-b.seconds, b.name);
+            });
   const double lamD = f.cost("dram.latency").value_or(0),
                lam2 = f.cost("l2.near_latency").value_or(0) / clock;
   const bool loads = counts.total[Counter::BulkLoadBytes] != 0,

@@ -73,8 +73,9 @@ Placement ptxsim::place(const PlacementInput &in) {
       // One CTA of a cluster per SM.
       if (free.size() < in.clusterSize || room <= bestRoom)
         continue;
-      std::stable_sort(free.begin(), free.end(), [&](uint32_t a, uint32_t b) {
-        return state[a].ends.size() < state[b].ends.size();
+      std::sort(free.begin(), free.end(), [&](uint32_t a, uint32_t b) {
+        return std::pair(state[a].ends.size(), a) <
+               std::pair(state[b].ends.size(), b);
       });
       free.resize(in.clusterSize);
       best = free, bestRoom = room;
