@@ -119,6 +119,10 @@ bool Device::takeCounters(LaunchCounters &counters) {
   table_.launchCounters(table_.self, &latest);
   counters.warpInstructions += latest.warpInstructions;
   counters.tensorFlops += latest.tensorFlops;
+  counters.modelled |= latest.modelled;
+  counters.dramReadBytes += latest.dramReadBytes;
+  counters.dramWriteBytes += latest.dramWriteBytes;
+  counters.modelledSeconds += latest.modelledSeconds;
   return true;
 }
 

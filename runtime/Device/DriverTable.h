@@ -41,6 +41,10 @@ struct LaunchConfig {
 struct LaunchCounters {
   uint64_t warpInstructions = 0;
   uint64_t tensorFlops = 0;
+  /// With a model of caches (K2RT_SIM=model=...) only.
+  bool modelled = false;
+  uint64_t dramReadBytes = 0, dramWriteBytes = 0;
+  double modelledSeconds = 0;
 };
 
 struct DriverTable {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Device.h"
+#include "runtime/ptxsim/model/Model.h"
 #include "runtime/ptxsim/ptxsim.h"
 
 #include <chrono>
@@ -40,12 +41,34 @@ struct SimGraph {
 struct Sim {
   ptxsim::Device device;
   std::string error;
-  ptxsim::Counters counters;
+  LaunchCounters counters; ///< since they were last taken
+  /// With K2RT_SIM=model=...
+  std::optional<ptxsim::DeviceDescription> model;
+  std::unique_ptr<ptxsim::Collector> collector;
   SimStream defaultStream;
   std::vector<std::unique_ptr<SimFunction>> functions;
 
   explicit Sim(const ptxsim::DeviceOptions &options) : device(options) {}
+  void useModel(ptxsim::DeviceDescription description) {
+    model = std::move(description);
+    collector = std::make_unique<ptxsim::Collector>(model->cacheSizes());
+    device.observe({collector.get()});
+  }
   static Sim &of(void *self) { return *static_cast<Sim *>(self); }
+
+  /// Of the launch that has just ended.
+  ptxsim::Status addModelled() {
+    const ptxsim::KernelCounts &counts = collector->latest();
+    ptxsim::Result<ptxsim::ModelledTime> time =
+        ptxsim::modelTime(*model, counts);
+    if (!time)
+      return time.status();
+    counters.modelled = true;
+    counters.dramReadBytes += counts.total[ptxsim::Counter::DramReadBytes];
+    counters.dramWriteBytes += counts.total[ptxsim::Counter::DramWriteBytes];
+    counters.modelledSeconds += time->kernel;
+    return {};
+  }
 
   int fail(std::string text) {
     error = std::move(text);
@@ -172,15 +195,18 @@ int launchKernel(void *self, FunctionHandle handle, const LaunchConfig *config,
     std::vector<const void *> pointers;
     for (const std::vector<std::byte> &value : values)
       pointers.push_back(value.data());
-    return sim.device.launch(*function.module, *function.kernel, grid, block,
-                             shared, pointers.data(), &sim.counters, cluster);
+    ptxsim::Counters latest;
+    ptxsim::Status status =
+        sim.device.launch(*function.module, *function.kernel, grid, block,
+                          shared, pointers.data(), &latest, cluster);
+    sim.counters.warpInstructions += latest.warpInstructions;
+    sim.counters.tensorFlops += latest.tensorFlops;
+    return status && sim.model ? sim.addModelled() : status;
   });
 }
 
 void launchCounters(void *self, LaunchCounters *out) {
-  ptxsim::Counters counters = std::exchange(Sim::of(self).counters, {});
-  out->warpInstructions = counters.warpInstructions;
-  out->tensorFlops = counters.tensorFlops;
+  *out = std::exchange(Sim::of(self).counters, {});
 }
 
 int streamCreate(void *, StreamHandle *out) {
@@ -250,15 +276,45 @@ int graphDestroy(void *, GraphHandle graph) {
 const char *deviceName(void *) { return "sim"; }
 const char *errorString(void *self, int) { return Sim::of(self).error.c_str(); }
 void destroy(void *self) { delete static_cast<Sim *>(self); }
+
+/// Takes model=NAME out of the options of K2RT_SIM.
+Status takeModel(std::string &options,
+                 std::optional<ptxsim::DeviceDescription> &model) {
+  const std::string key = "model=";
+  std::string rest;
+  for (size_t at = 0; at < options.size();) {
+    const size_t comma = std::min(options.find(',', at), options.size());
+    const std::string item = options.substr(at, comma - at);
+    at = comma + 1;
+    if (item.rfind(key, 0) != 0) {
+      rest += (rest.empty() ? "" : ",") + item;
+      continue;
+    }
+    auto found = ptxsim::DeviceDescription::find(item.substr(key.size()));
+    if (!found)
+      return Status::input("K2RT_SIM: model: " + found.message());
+    model = std::move(*found);
+  }
+  options = std::move(rest);
+  return Status();
+}
 } // namespace
 
 Expected<DriverTable> makeSimDriver() {
   ptxsim::DeviceOptions options;
-  if (const char *text = std::getenv("K2RT_SIM"))
-    if (ptxsim::Status status = ptxsim::readOptions(text, options); !status)
+  std::optional<ptxsim::DeviceDescription> model;
+  if (const char *text = std::getenv("K2RT_SIM")) {
+    std::string rest = text;
+    if (Status status = takeModel(rest, model); status.failed())
+      return status;
+    if (ptxsim::Status status = ptxsim::readOptions(rest, options); !status)
       return Status::input("K2RT_SIM: " + status.message());
+  }
   DriverTable table{};
-  table.self = new Sim(options);
+  Sim *sim = new Sim(options);
+  if (model)
+    sim->useModel(std::move(*model));
+  table.self = sim;
   table.destroy = destroy;
   table.deviceName = deviceName;
   table.errorString = errorString;

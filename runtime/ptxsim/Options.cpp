@@ -93,14 +93,30 @@ Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
         return s;
       continue;
     }
+    if (name == "mode") {
+      if (value != "full" && value != "counters")
+        return Status::error(fmt::format(
+            "mode: expected full or counters, but got '{}'", value));
+      options.skipTensor = value == "counters";
+      continue;
+    }
+    if (name == "sample") {
+      const char *end = value.data() + value.size();
+      auto [p, code] = std::from_chars(value.data(), end, options.sampleCtas);
+      if (code != std::errc() || p != end || !options.sampleCtas)
+        return Status::error(fmt::format(
+            "sample: expected a number of CTAs from 1, but got '{}'", value));
+      continue;
+    }
     const Switch *found = nullptr;
     for (const Switch &s : switches)
       if (s.name == name)
         found = &s;
     if (!found)
-      return Status::error(fmt::format(
-          "expected schedule, async or the name of a check, but got '{}'",
-          name));
+      return Status::error(
+          fmt::format("expected schedule, async, mode, sample or the name of a "
+                      "check, but got '{}'",
+                      name));
     if (value != "on" && value != "off")
       return Status::error(
           fmt::format("{}: expected on or off, but got '{}'", name, value));

@@ -21,13 +21,18 @@ ordered_json kernelStats(const Executor &executor) {
       return executor.hasCounters() ? ordered_json(figure)
                                     : ordered_json(nullptr);
     };
+    auto modelled = [&](auto figure) {
+      return stats.counters.modelled ? ordered_json(figure)
+                                     : ordered_json(nullptr);
+    };
     list.push_back(
         {{"name", kernels[i].name},
          {"launches", stats.launches},
          {"warp_instructions", counted(stats.counters.warpInstructions)},
          {"tensor_flops", counted(stats.counters.tensorFlops)},
-         {"dram_read_bytes", nullptr},
-         {"dram_write_bytes", nullptr}});
+         {"dram_read_bytes", modelled(stats.counters.dramReadBytes)},
+         {"dram_write_bytes", modelled(stats.counters.dramWriteBytes)},
+         {"modelled_seconds", modelled(stats.counters.modelledSeconds)}});
   }
   return list;
 }

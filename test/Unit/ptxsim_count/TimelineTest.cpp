@@ -163,18 +163,24 @@ TEST(Timeline, RolesAndCopies) {
 }
 
 TEST(Timeline, ClusterBarrier) {
+  // Rank 0 arrives at 8 and is through with its wait at 9, rank 1 arrives at 11.
   const json t = traceOf(R"(
   mov.u32 %r3, %cluster_ctarank;
   setp.eq.u32 %p0, %r3, 0;
   @%p0 bra MEET;
   add.u32 %r2, %r0, 1;
+  add.u32 %r2, %r0, 2;
+  add.u32 %r2, %r0, 3;
 MEET:
   barrier.cluster.arrive;
   barrier.cluster.wait;)",
                          32, {2, 1, 1}, Dim3{2, 1, 1});
   expectValid(t);
   const std::vector<json> waits = named(t, "cluster barrier");
-  EXPECT_EQ(waits.size(), 0u); // rank 1's wait begins after rank 0's arrival
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0]["pid"], 1);
+  EXPECT_EQ(waits[0]["ts"], 9);
+  EXPECT_EQ(waits[0]["dur"], 2);
 }
 
 TEST(Timeline, CopyGroups) {
