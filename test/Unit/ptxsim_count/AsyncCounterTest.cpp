@@ -54,7 +54,7 @@ TEST(AsyncCounters, InFlightOfLoads) {
   ld.global.b32 %r3, [%d2+128];
   add.u32 %r4, %r2, 1;
   ld.global.b32 %r5, [%d2+256];)",
-                {.threads = 64});
+                    {.threads = 64});
   // %d2 + 4 lanes: the second warp begins 128 bytes later. 256 bytes in each.
   EXPECT_EQ(run.counts.work[0].inFlight, 2 * 256u);
   EXPECT_EQ(run.counts.work[0].bytesFromL2, 2 * 3 * 128u);
@@ -79,12 +79,12 @@ TEST(AsyncCounters, BulkCopy) {
   @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 512;
   @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d0], 256, [%r20];
   @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+256], [%d0+256], 256, [%r20];)" +
-                    waitForIt + R"(
+                        waitForIt + R"(
   fence.proxy.async;
   @%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 128;
   cp.async.bulk.commit_group;
   cp.async.bulk.wait_group 0;)",
-                {.threads = 64, .caches = {.l2Bytes = 1 << 20}});
+                    {.threads = 64, .caches = {.l2Bytes = 1 << 20}});
   EXPECT_EQ(run[Counter::BulkLoadBytes], 512u);
   EXPECT_EQ(run[Counter::BulkStoreBytes], 128u);
   EXPECT_EQ(run[Counter::L2ReadSectors], 16u);
@@ -108,10 +108,10 @@ TEST(AsyncCounters, MulticastIsReadOnce) {
   setp.eq.and.u32 %p2, %r3, 0, %p0;
   mov.u16 %h0, 3;
   @%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%d0], 256, [%r20], %h0;)" +
-                    waitForIt + R"(
+                        waitForIt + R"(
   barrier.cluster.arrive;
   barrier.cluster.wait;)",
-                {.grid = {2, 1, 1}, .cluster = Dim3{2, 1, 1}});
+                    {.grid = {2, 1, 1}, .cluster = Dim3{2, 1, 1}});
   EXPECT_EQ(run[Counter::L2ReadSectors], 8u);
   EXPECT_EQ(run[Counter::BulkLoadBytes], 2 * 256u);
   ASSERT_EQ(run.counts.work.size(), 2u);
@@ -134,7 +134,7 @@ TEST(AsyncCounters, RemoteShared) {
   st.shared::cluster.b32 [%r4], %r0;
   barrier.cluster.arrive;
   barrier.cluster.wait;)",
-                {.grid = {2, 1, 1}, .cluster = Dim3{2, 1, 1}});
+                    {.grid = {2, 1, 1}, .cluster = Dim3{2, 1, 1}});
   EXPECT_EQ(run[Counter::RemoteSharedBytes], 2 * 128u);
   EXPECT_EQ(run.counts.work[1].remoteBytes, 128u);
   EXPECT_EQ(run[Counter::SharedStoreWavefronts], 0u);
@@ -144,17 +144,18 @@ TEST(AsyncCounters, WgmmaReadsItsOperands) {
   DeviceOptions options;
   options.skipTensor = true;
   const std::string d = "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}";
-  const Counted run("  mov.b64 %d2, 0x4000004000400040;\n"
-                "  wgmma.fence.sync.aligned;\n"
-                "  wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 " +
-                    d +
-                    ", %d2, %d2, 0, 1, 1, 0, 0;\n"
-                    "  wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 " +
-                    d +
-                    ", {%r2,%r3,%r4,%r5}, %d2, 1, 1, 1, 0;\n"
-                    "  wgmma.commit_group.sync.aligned;\n"
-                    "  wgmma.wait_group.sync.aligned 0;",
-                {.threads = 128, .options = options});
+  const Counted run(
+      "  mov.b64 %d2, 0x4000004000400040;\n"
+      "  wgmma.fence.sync.aligned;\n"
+      "  wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 " +
+          d +
+          ", %d2, %d2, 0, 1, 1, 0, 0;\n"
+          "  wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 " +
+          d +
+          ", {%r2,%r3,%r4,%r5}, %d2, 1, 1, 1, 0;\n"
+          "  wgmma.commit_group.sync.aligned;\n"
+          "  wgmma.wait_group.sync.aligned 0;",
+      {.threads = 128, .options = options});
   // A: 64 rows of 32 bytes, once in registers; B: 16 rows of 32 bytes.
   EXPECT_EQ(run[Counter::WgmmaOperandBytes], 64 * 32u + 2 * 16 * 32u);
   EXPECT_EQ(run[Counter::TensorFlops], 2 * 2u * 64 * 16 * 16);
@@ -173,7 +174,7 @@ ARRIVE:
   setp.eq.u32 %p4, %r0, 32;
   @%p4 mbarrier.arrive.shared.b64 %d5, [%r20];
 END:)",
-                {.threads = 64});
+                    {.threads = 64});
   EXPECT_EQ(run[Counter::MbarrierWaits], 1u);
   EXPECT_EQ(run[Counter::Spins], 1u);
 }

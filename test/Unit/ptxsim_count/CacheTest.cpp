@@ -32,7 +32,7 @@ LINE:
 
 TEST(L2, SecondPassHitsWhatFits) {
   const Counted run(overLines(16, 2, "ld.global.cg.b32 %r3, [%d3];"),
-                {.caches = oneSet});
+                    {.caches = oneSet});
   EXPECT_EQ(run[Counter::L2ReadSectors], 2 * 16 * 4u);
   EXPECT_EQ(run[Counter::L2Hits], 64u);
   EXPECT_EQ(run[Counter::L2Misses], 64u);
@@ -44,7 +44,7 @@ TEST(L2, SecondPassHitsWhatFits) {
 
 TEST(L2, CyclesThatDoNotFitMissAlways) {
   const Counted run(overLines(17, 2, "ld.global.cg.b32 %r3, [%d3];"),
-                {.caches = oneSet});
+                    {.caches = oneSet});
   EXPECT_EQ(run[Counter::L2Hits], 0u);
   EXPECT_EQ(run[Counter::DramReadBytes], 2 * 17 * 128u);
   EXPECT_EQ(run.counts.compulsoryReadBytes, 17 * 128u);
@@ -52,7 +52,7 @@ TEST(L2, CyclesThatDoNotFitMissAlways) {
 
 TEST(L2, WrittenSectorsGoToDramOnce) {
   const Counted fits(overLines(16, 3, "st.global.b32 [%d3], %r0;"),
-                 {.caches = oneSet}),
+                     {.caches = oneSet}),
       tooMany(overLines(17, 2, "st.global.b32 [%d3], %r0;"),
               {.caches = oneSet});
   EXPECT_EQ(fits[Counter::DramWriteBytes], 2048u); // at the end
@@ -63,9 +63,9 @@ TEST(L2, WrittenSectorsGoToDramOnce) {
 
 TEST(L2, WhatTheKernelWroteIsNoCompulsoryRead) {
   const Counted run(overLines(4, 1,
-                          "st.global.b32 [%d3], %r0;\n"
-                          "ld.global.cg.b32 %r3, [%d3];"),
-                {.caches = oneSet});
+                              "st.global.b32 [%d3], %r0;\n"
+                              "ld.global.cg.b32 %r3, [%d3];"),
+                    {.caches = oneSet});
   EXPECT_EQ(run.counts.compulsoryReadBytes, 0u);
   EXPECT_EQ(run.counts.compulsoryWriteBytes, 512u);
   EXPECT_EQ(run[Counter::L2Hits], 16u);
@@ -74,9 +74,9 @@ TEST(L2, WhatTheKernelWroteIsNoCompulsoryRead) {
 
 TEST(L2, OneSectorOfALine) {
   const Counted run("  ld.global.cg.b32 %r3, [%d0];\n"
-                "  ld.global.cg.b32 %r4, [%d0+32];\n"
-                "  ld.global.cg.b32 %r5, [%d0+8];",
-                {.caches = oneSet});
+                    "  ld.global.cg.b32 %r4, [%d0+32];\n"
+                    "  ld.global.cg.b32 %r5, [%d0+8];",
+                    {.caches = oneSet});
   EXPECT_EQ(run[Counter::L2Misses], 2u); // sectors come one by one
   EXPECT_EQ(run[Counter::L2Hits], 1u);
   EXPECT_EQ(run[Counter::DramReadBytes], 64u);
@@ -102,8 +102,8 @@ TEST(L1, ServesPlainLoadsOnly) {
     return Counted(overLines(8, 2, load), {.caches = caches});
   };
   const Counted plain = twice("ld.global.b32 %r3, [%d3];"),
-            strong = twice("ld.relaxed.gpu.global.b32 %r3, [%d3];"),
-            none(overLines(8, 2, "ld.global.b32 %r3, [%d3];"));
+                strong = twice("ld.relaxed.gpu.global.b32 %r3, [%d3];"),
+                none(overLines(8, 2, "ld.global.b32 %r3, [%d3];"));
   EXPECT_EQ(plain[Counter::GlobalLoadSectors], 64u);
   EXPECT_EQ(plain[Counter::GlobalLoadHits], 32u);
   EXPECT_EQ(plain[Counter::L2ReadSectors], 32u);
@@ -116,7 +116,7 @@ TEST(L1, EveryCtaBeginsWithAnEmptyOne) {
   const CacheSizes caches = {.l2Bytes = 1 << 20,
                              .l1AndSharedBytes = 32768 + 4096};
   const Counted run(overLines(8, 1, "ld.global.b32 %r3, [%d3];"),
-                {.grid = {3, 1, 1}, .caches = caches});
+                    {.grid = {3, 1, 1}, .caches = caches});
   EXPECT_EQ(run[Counter::GlobalLoadHits], 0u);
   EXPECT_EQ(run[Counter::L2ReadSectors], 3 * 32u);
   EXPECT_EQ(run[Counter::L2Hits], 2 * 32u);
@@ -152,12 +152,12 @@ TEST(L2, SameFiguresOnAnyHostSchedule) {
     DeviceOptions options;
     options.threads = threads, options.schedule = schedule;
     return Counted(body, {.threads = 64,
-                      .grid = {5, 1, 1},
-                      .caches = oneSet,
-                      .options = options});
+                          .grid = {5, 1, 1},
+                          .caches = oneSet,
+                          .options = options});
   };
   const Counted one = run(1, Schedule::RoundRobin),
-            two = run(4, Schedule::RoundRobin);
+                two = run(4, Schedule::RoundRobin);
   EXPECT_EQ(one.counts.total.events, two.counts.total.events);
   EXPECT_EQ(run(1, Schedule::Reverse)[Counter::Instructions],
             one[Counter::Instructions]);

@@ -9,7 +9,7 @@ TEST(Instructions, WarpsAndThreads) {
   setp.lt.u32 %p0, %r0, 40;
   @%p0 add.u32 %r2, %r0, 1;
   add.u32 %r3, %r0, 1;)",
-                {.threads = 64});
+                    {.threads = 64});
   // Two warps; the guard is true in 32 lanes of the first and 8 of the second.
   EXPECT_EQ(run[Counter::Instructions], 2 * (prologue + 3));
   EXPECT_EQ(run[Counter::ThreadInstructions], 64 * (prologue + 2) + 40);
@@ -150,7 +150,7 @@ TEST(Instructions, SkippedTensorArithmeticKeepsTheAccumulator) {
   mul.wide.u32 %d2, %r0, 4;
   add.s64 %d2, %d1, %d2;
   st.global.f32 [%d2], %f0;)",
-                {.options = options});
+                    {.options = options});
   EXPECT_EQ(run.out[5], 0x40400000u); // 3; with the products it would be 19
   EXPECT_EQ(run[Counter::TensorFlops], 4096u);
   EXPECT_TRUE(run.counts.skippedTensor);
@@ -165,7 +165,7 @@ TEST(Instructions, SampledCtasAreEvenlySpaced) {
   add.s64 %d2, %d1, %d2;
   mov.u32 %r3, 1;
   st.global.u32 [%d2], %r3;)",
-                {.grid = {10, 1, 1}, .options = options});
+                    {.grid = {10, 1, 1}, .options = options});
   const std::vector<uint32_t> marks(run.out.begin(), run.out.begin() + 10);
   EXPECT_THAT(marks, testing::ElementsAre(1, 0, 0, 0, 1, 0, 0, 0, 0, 1));
   EXPECT_EQ(run.counts.ctas, 10u);

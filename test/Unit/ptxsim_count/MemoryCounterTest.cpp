@@ -19,7 +19,7 @@ std::string sharedAddress(unsigned stride) {
 
 uint64_t loadSectors(unsigned stride, const char *type, unsigned offset = 0) {
   return Counted(globalAddress(stride, offset) + "  ld.global." + type +
-             " [%d2];")[Counter::GlobalLoadSectors];
+                 " [%d2];")[Counter::GlobalLoadSectors];
 }
 
 TEST(Sectors, OfLoads) {
@@ -48,10 +48,10 @@ TEST(Sectors, OfStoresAndOfSomeLanes) {
 
 TEST(Sectors, GenericAddressesAreSortedBySpace) {
   const Counted run(globalAddress(4) +
-                "  ld.b32 %r3, [%d2];\n"
-                "  mul.wide.u32 %d4, %r0, 4;\n  mov.u64 %d5, smem;\n"
-                "  cvta.shared.u64 %d5, %d5;\n"
-                "  add.s64 %d4, %d4, %d5;\n  ld.b32 %r4, [%d4];");
+                    "  ld.b32 %r3, [%d2];\n"
+                    "  mul.wide.u32 %d4, %r0, 4;\n  mov.u64 %d5, smem;\n"
+                    "  cvta.shared.u64 %d5, %d5;\n"
+                    "  add.s64 %d4, %d4, %d5;\n  ld.b32 %r4, [%d4];");
   EXPECT_EQ(run[Counter::GlobalLoadSectors], 4u);
   EXPECT_EQ(run[Counter::SharedLoadWavefronts], 1u);
 }
@@ -102,8 +102,8 @@ TEST(BankConflicts, B128InQuarters) {
 TEST(BankConflicts, Matrices) {
   auto matrix = [](unsigned stride) {
     const Counted run(sharedAddress(stride) +
-                  "  ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
-                  "{%r3,%r4,%r5,%r6}, [%r2];");
+                      "  ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+                      "{%r3,%r4,%r5,%r6}, [%r2];");
     return Banks{run[Counter::SharedLoadWavefronts],
                  run[Counter::SharedLoadConflicts]};
   };
@@ -111,8 +111,9 @@ TEST(BankConflicts, Matrices) {
   EXPECT_EQ(matrix(32), (Banks{8, 4}));    // rows r and r + 4
   EXPECT_EQ(matrix(128), (Banks{32, 28})); // all rows in the same four banks
   EXPECT_EQ(matrix(144), (Banks{4, 0}));   // padded by 16 B
-  const Counted run(sharedAddress(128) +
-                "  stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r2], {%r3,%r4};");
+  const Counted run(
+      sharedAddress(128) +
+      "  stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r2], {%r3,%r4};");
   EXPECT_EQ(run[Counter::SharedStoreWavefronts], 16u);
   EXPECT_EQ(run[Counter::SharedStoreConflicts], 14u);
 }
@@ -128,7 +129,7 @@ TEST(BankConflicts, AtomicsAtOneAddressGoOneByOne) {
 
 TEST(Atomics, WithAndWithoutResult) {
   const Counted used(globalAddress(4) + "  atom.global.add.u32 %r3, [%d2], 1;\n"
-                                    "  add.u32 %r4, %r3, 1;"),
+                                        "  add.u32 %r4, %r3, 1;"),
       dead(globalAddress(4) + "  atom.global.add.u32 %r3, [%d2], 1;"),
       sink(globalAddress(4) + "  atom.global.add.u32 _, [%d2], 1;"),
       red(globalAddress(0) + "  red.global.add.u32 [%d2], 1;");
@@ -147,7 +148,7 @@ TEST(Atomics, WithAndWithoutResult) {
 
 TEST(Local, Bytes) {
   const Counted run("  .local .align 8 .b8 l[16];\n  mov.u32 %r2, l;\n"
-                "  st.local.b32 [%r2], %r0;\n  ld.local.b32 %r3, [%r2];");
+                    "  st.local.b32 [%r2], %r0;\n  ld.local.b32 %r3, [%r2];");
   EXPECT_EQ(run[Counter::LocalBytes], 2 * 32 * 4u);
   EXPECT_EQ(run[Counter::GlobalStoreSectors], 0u);
 }

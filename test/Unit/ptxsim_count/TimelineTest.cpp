@@ -163,7 +163,8 @@ TEST(Timeline, RolesAndCopies) {
 }
 
 TEST(Timeline, ClusterBarrier) {
-  // Rank 0 arrives at 8 and is through with its wait at 9, rank 1 arrives at 11.
+  // Rank 0 arrives at 8 and is through with its wait at 9, rank 1 arrives
+  // at 11.
   const json t = traceOf(R"(
   mov.u32 %r3, %cluster_ctarank;
   setp.eq.u32 %p0, %r3, 0;
