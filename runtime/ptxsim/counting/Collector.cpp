@@ -130,12 +130,13 @@ void Collector::ctaEnds(const Cta &cta) {
 void Collector::issue(Warp &w, const Op &op, uint32_t mask) {
   const Function &f = *launch->function;
   const uint32_t i = w.indexOf(op);
-  if (mask)
-    of(*w.cta).inFlight.use(w.index,
-                            {f.operandRows.data() + f.operandStart[i],
-                             f.operandRows.data() + f.operandStart[i + 1]});
-  else
+  if (!mask)
     count(w, op, 0);
+  else if (i + 1 < f.operandStart.size())
+    of(*w.cta).inFlight.use(
+        w.index, std::span(f.operandRows)
+                     .subspan(f.operandStart[i],
+                              f.operandStart[i + 1] - f.operandStart[i]));
   const OpFacts &facts = launch->facts[i];
   if (!facts.branch)
     return;

@@ -163,16 +163,16 @@ TEST(AsyncCounters, WgmmaReadsItsOperands) {
   EXPECT_EQ(run.counts.tensor.at("wgmma.m64n16k16.f32.bf16.bf16").ops, 8u);
 }
 
-// The consumer comes first and is suspended: its wait counts once.
+// The second warp, which has released the barrier, comes first and is
+// suspended: its wait counts once.
 TEST(AsyncCounters, WaitsThatSuspendCountOnce) {
   const Counted run(init + R"(
-  setp.lt.u32 %p3, %r0, 32;
+  setp.ge.u32 %p3, %r0, 32;
   @!%p3 bra ARRIVE;
   mbarrier.try_wait.parity.shared.b64 %p1, [%r20], 0;
   bra END;
 ARRIVE:
-  setp.eq.u32 %p4, %r0, 32;
-  @%p4 mbarrier.arrive.shared.b64 %d5, [%r20];
+  @%p0 mbarrier.arrive.shared.b64 %d5, [%r20];
 END:)",
                     {.threads = 64});
   EXPECT_EQ(run[Counter::MbarrierWaits], 1u);
