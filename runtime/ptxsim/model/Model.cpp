@@ -152,9 +152,14 @@ void Model::addChipTerms(Figures &f, Run &run) const {
 double Model::latency(Figures &f, double clock, double bulkShare) const {
   const double dram = f.cost("dram.latency").value_or(0),
                l2 = f.cost("l2.near_latency").value_or(0) / clock;
-  const double hits = double(counts.total[Counter::L2Hits]),
-               all = hits + double(counts.total[Counter::L2Misses]);
-  const double hitRate = all > 0 ? hits / all : 0;
+  const EventCounts &c = counts.total;
+  const double asked =
+      double(c[Counter::L2ReadSectors] + c[Counter::L2AtomicSectors] +
+             c[Counter::L2ReductionSectors]) *
+      sectorBytes;
+  const double hitRate = asked > 0 && counts.cachesModelled
+                             ? 1 - double(c[Counter::DramReadBytes]) / asked
+                             : 0;
   return hitRate * l2 + (1 - hitRate) * dram + bulkShare * tau(f);
 }
 
@@ -273,11 +278,10 @@ Run Model::run(Figures &f, double clock) const {
   Run run;
   addChipTerms(f, run);
   addSmTerms(f, clock, run);
-  std::sort(run.terms.begin(), run.terms.end(),
-            [](const Term &a, const Term &b) {
-              return std::pair(-a.seconds, a.name) <
-                     std::pair(-b.seconds, b.name);
-            });
+  std::sort(
+      run.terms.begin(), run.terms.end(), [](const Term &a, const Term &b) {
+        return std::pair(-a.seconds, a.name) < std::pair(-b.seconds, b.name);
+      });
   const double lamD = f.cost("dram.latency").value_or(0),
                lam2 = f.cost("l2.near_latency").value_or(0) / clock;
   const bool loads = counts.total[Counter::BulkLoadBytes] != 0,

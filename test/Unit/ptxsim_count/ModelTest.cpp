@@ -119,12 +119,13 @@ TEST(Model, PortAndBytesInFlight) {
   KernelCounts k = launchOf();
   k.work[0].bytesFromL2 = 6400000;
   k.work[0].inFlight = 64000;
-  k.total[Counter::L2Misses] = 100;
+  k.total[Counter::L2ReadSectors] = 100;
+  k.total[Counter::DramReadBytes] = 3200;
   // 6.4e6 / (64 * 1980e6); 100 times 345 ns.
   EXPECT_TIME(term(timeOf(k), "port"), 5.0505050505e-5);
   EXPECT_TIME(term(timeOf(k), "inflight"), 3.45e-5);
   // Half of them hits: (345 + 141.919192) / 2 ns.
-  k.total[Counter::L2Hits] = 100;
+  k.total[Counter::L2ReadSectors] = 200;
   EXPECT_TIME(term(timeOf(k), "inflight"), 2.43459596e-5);
   // All of them by bulk copies: 105 / 1755e6 = 59.829060 ns more.
   k.work[0].bulkBytesFromL2 = 6400000;
