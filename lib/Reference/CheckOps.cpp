@@ -15,8 +15,8 @@ static std::string coordinates(const std::vector<int64_t> &shape,
                                int64_t index) {
   std::string text = "]";
   for (auto extent = shape.rbegin(); extent != shape.rend(); ++extent) {
-    text = std::to_string(index % *extent) +
-           (extent == shape.rbegin() ? "" : ", ") + text;
+    text.insert(0, extent == shape.rbegin() ? "" : ", ");
+    text.insert(0, std::to_string(index % *extent));
     index /= *extent;
   }
   return "[" + text;

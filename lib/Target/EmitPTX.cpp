@@ -91,7 +91,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::ModuleAnalysisManager modules;
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback(
-      [](llvm::StringRef pass, llvm::Any) {
+      [](llvm::StringRef pass, const llvm::Any &) {
         return pass != "VectorCombinePass";
       });
   llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(),
