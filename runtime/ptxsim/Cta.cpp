@@ -240,11 +240,10 @@ void Cta::finish() {
     w.bulkCopies.finish(w);
     const Warp &first = warps[w.index / 4 * 4];
     if (w.wgmma.issued != first.wgmma.issued)
-      throw Fault{fmt::format(
-          "{}: the warpgroup must execute wgmma together, but warp {} has "
-          "executed {} and warp {} {}",
-          launch.function->kernel.name, first.index, first.wgmma.issued,
-          w.index, w.wgmma.issued)};
+      faultAtEnd(w, fmt::format("the warpgroup must execute wgmma together, "
+                                "but warp {} has executed {} and warp {} {}",
+                                first.index, first.wgmma.issued, w.index,
+                                w.wgmma.issued));
   }
 }
 

@@ -156,6 +156,10 @@ public:
 
 private:
   void checkMbarriers() const;
+  /// Ends the launch with a fault of the CTA as a whole, at the end of the
+  /// kernel.
+  [[noreturn]] void faultAtEnd(const Warp &warp, const std::string &message,
+                               const Notes &notes = {}) const;
   void checkRegisters() const;
   uint32_t registersAtLaunch() const;
   void runInSlices(Warp &w, uint64_t instructions);

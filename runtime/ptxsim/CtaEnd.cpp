@@ -26,14 +26,27 @@ void Cta::checkMbarriers() const {
                       "address {:#x} ({})",
                       b.offset, b.describe()));
     if (b.tx != 0)
-      throw Fault{fmt::format(
-          "{}: cta ({},{},{}): the CTA ends, but the mbarrier at address {:#x} "
-          "{} ({})",
-          launch.function->kernel.name, id.x, id.y, id.z, b.offset,
-          b.tx > 0 ? "still expects bytes of copies"
-                   : "has had more bytes of copies than expected",
-          b.describe())};
+      faultAtEnd(
+          warps[0],
+          fmt::format("the CTA ends, but the mbarrier at address {:#x} {} ({})",
+                      b.offset,
+                      b.tx > 0 ? "still expects bytes of copies"
+                               : "has had more bytes of copies than expected",
+                      b.describe()),
+          b.copied.op
+              ? Notes{{"the last copy that has signalled it", b.copied.op}}
+              : Notes());
   }
+}
+
+void Cta::faultAtEnd(const Warp &warp, const std::string &message,
+                     const Notes &notes) const {
+  // The last instruction of the kernel itself: device functions follow.
+  const Function &f = *launch.function;
+  size_t end = f.ops.size();
+  for (const Callee &c : f.callees)
+    end = std::min<size_t>(end, c.entry);
+  throw Fault{faultText(warp, f.ops[end - 1], std::nullopt, message, notes)};
 }
 
 /// setmaxnreg takes registers from the CTA's pool: what the warps hold in the

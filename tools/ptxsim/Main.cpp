@@ -193,8 +193,8 @@ int run(const Settings &s,
   const Status status =
       device.launch(**module, kernel, grid, block, shared,
                     arguments.pointers().data(), &counters, cluster);
-  // A fault begins with the file's name; other errors are about the launch.
-  const bool fault = !status && status.message().starts_with(s.file + ":");
+  // Other errors are about the launch.
+  const bool fault = status.fault() != FaultKind::None;
   if (!status && !fault)
     fail("{}", status.message());
   if (fault)

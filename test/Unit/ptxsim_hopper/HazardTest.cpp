@@ -52,9 +52,10 @@ TEST(Hazard, BytesThatNeverCome) {
   EXPECT_THAT(
       errorOf(init + "@%p0 mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], "
                      "64;\n"),
-      HasSubstr("k: cta (0,0,0): the CTA ends, but the mbarrier at address "
-                "0x400 still expects bytes of copies (phase 0 (parity 0), 1 of "
-                "1 arrivals pending, tx-count 64)"));
+      HasSubstr(
+          "ret: cta (0,0,0) warp 0: the CTA ends, but the mbarrier at address "
+          "0x400 still expects bytes of copies (phase 0 (parity 0), 1 of "
+          "1 arrivals pending, tx-count 64)"));
 }
 
 TEST(Hazard, StoreThatNobodyWaitsFor) {
