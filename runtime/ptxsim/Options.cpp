@@ -74,6 +74,19 @@ Status ptxsim::readAsync(std::string_view text, DeviceOptions &options) {
       "async: expected eager, lazy or random:SEED, but got '{}'", text));
 }
 
+Status ptxsim::readNumerics(std::string_view text, DeviceOptions &options) {
+  if (text == "exact32")
+    options.numerics = Numerics::Exact32;
+  else if (text == "h100")
+    options.numerics = Numerics::H100;
+  else if (text == "a100")
+    options.numerics = Numerics::A100;
+  else
+    return Status::error(
+        fmt::format("tc: expected exact32, h100 or a100, but got '{}'", text));
+  return {};
+}
+
 Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
   while (!text.empty()) {
     const std::string_view item = text.substr(0, text.find(','));
@@ -108,15 +121,20 @@ Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
             "sample: expected a number of CTAs from 1, but got '{}'", value));
       continue;
     }
+    if (name == "tc") {
+      if (Status s = readNumerics(value, options); !s)
+        return s;
+      continue;
+    }
     const Switch *found = nullptr;
     for (const Switch &s : switches)
       if (s.name == name)
         found = &s;
     if (!found)
-      return Status::error(
-          fmt::format("expected schedule, async, mode, sample or the name of a "
-                      "check, but got '{}'",
-                      name));
+      return Status::error(fmt::format(
+          "expected schedule, async, tc, mode, sample or the name of a "
+          "check, but got '{}'",
+          name));
     if (value != "on" && value != "off")
       return Status::error(
           fmt::format("{}: expected on or off, but got '{}'", name, value));

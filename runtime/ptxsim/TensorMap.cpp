@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <iterator>
 
 using namespace ptxsim;
 
@@ -143,4 +144,78 @@ std::optional<TensorMapDesc> ptxsim::decodeTiled(const std::byte *map) {
   if (!check(d))
     return std::nullopt;
   return d;
+}
+
+Status ptxsim::replaceField(std::byte *map, TensorMapField field,
+                            uint32_t ordinal, uint64_t value) {
+  Encoded e;
+  std::memcpy(&e, map, sizeof e);
+  if (e.magic != magic) {
+    for (unsigned i = 0; i < sizeof(TensorMap); ++i)
+      if (map[i] != std::byte(0))
+        return Status::error("there is neither a tensor map nor zeros");
+    e.magic = magic;
+  }
+  const auto outside = [&](uint64_t least, uint64_t most, const char *what) {
+    return Status::error(fmt::format("expected {} from {} to {}, but got {}",
+                                     what, least, most, value));
+  };
+  const uint32_t dimensions = field == TensorMapField::GlobalStride ? 4 : 5;
+  if (ordinal >= dimensions)
+    return Status::error(fmt::format(
+        "expected a dimension below {}, but got {}", dimensions, ordinal));
+  switch (field) {
+  case TensorMapField::GlobalAddress:
+    e.address = value;
+    break;
+  case TensorMapField::Rank: // counted from 0
+    if (value > 4)
+      return outside(0, 4, "a rank less one");
+    e.rank = uint8_t(value + 1);
+    break;
+  case TensorMapField::BoxDim:
+    if (value < 1 || value > 256)
+      return outside(1, 256, "a box dimension");
+    e.box[ordinal] = uint16_t(value);
+    break;
+  case TensorMapField::GlobalDim:
+    e.lastIndex[ordinal] = uint32_t(value - 1); // 0 stands for 2^32
+    break;
+  case TensorMapField::GlobalStride:
+    e.strides[ordinal] = value;
+    break;
+  case TensorMapField::ElementStride:
+    if (value < 1 || value > 8)
+      return outside(1, 8, "an element stride");
+    e.elementStrides[ordinal] = uint8_t(value);
+    break;
+  case TensorMapField::ElementType: {
+    // The instruction numbers them differently from the driver.
+    using D = TensorMapDesc;
+    constexpr uint8_t types[] = {
+        D::UInt8,    D::UInt16,   D::UInt32,     D::Int32,      D::UInt64,
+        D::Int64,    D::Float16,  D::Float32,    D::Float32Ftz, D::Float64,
+        D::BFloat16, D::TFloat32, D::TFloat32Ftz};
+    if (value >= std::size(types))
+      return outside(0, std::size(types) - 1, "an element type");
+    e.type = types[value];
+    break;
+  }
+  case TensorMapField::Interleave:
+    if (value)
+      return outside(0, 0, "an interleave layout");
+    break;
+  case TensorMapField::Swizzle:
+    if (value > 3)
+      return outside(0, 3, "a swizzle mode");
+    e.swizzle = uint8_t(value);
+    break;
+  case TensorMapField::Fill:
+    if (value > 1)
+      return outside(0, 1, "a fill mode");
+    e.fill = uint8_t(value);
+    break;
+  }
+  std::memcpy(map, &e, sizeof e);
+  return {};
 }

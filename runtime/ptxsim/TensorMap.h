@@ -54,6 +54,24 @@ Result<TensorMap> encodeTiled(const TensorMapDesc &desc);
 /// The description in these 128 bytes; nothing if they hold no map.
 std::optional<TensorMapDesc> decodeTiled(const std::byte *map);
 
+/// What tensormap.replace can change.
+enum class TensorMapField : uint8_t {
+  GlobalAddress,
+  Rank,
+  BoxDim,
+  GlobalDim,
+  GlobalStride,
+  ElementStride,
+  ElementType,
+  Interleave,
+  Swizzle,
+  Fill,
+};
+/// Changes one field (`ordinal` is the dimension) of the map in these 128
+/// bytes, or of a new one if they are zero. The map is checked when it is used.
+Status replaceField(std::byte *map, TensorMapField field, uint32_t ordinal,
+                    uint64_t value);
+
 uint32_t elementBytes(TensorMapDesc::DataType type);
 /// Elements that a box has in shared memory along dimension i.
 uint32_t boxExtent(const TensorMapDesc &desc, unsigned i);

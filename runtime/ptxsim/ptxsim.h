@@ -123,11 +123,20 @@ enum class Schedule : uint8_t {
 
 class Observer;
 
+/// How tensor cores add up float products.
+enum class Numerics : uint8_t {
+  Exact32, ///< by fused multiply-add in float, in ascending k
+  H100,    ///< in blocks, aligned to the largest exponent and cut off: published
+           ///< models of the hardware (numeric/BlockSum.h)
+  A100,
+};
+
 struct DeviceOptions {
   unsigned threads = 0; ///< host threads for CTAs; 0: one per core
   Checks checks;
   bool poison =
       false; ///< allocate() fills with 0xff (NaN in every float format)
+  Numerics numerics = Numerics::Exact32;
   Async async = Async::Eager;
   uint64_t asyncSeed = 0; ///< of Async::Random
   uint64_t instructionLimit =
@@ -156,6 +165,8 @@ struct DeviceOptions {
 Status readSchedule(std::string_view text, DeviceOptions &options);
 /// eager, lazy or random:SEED.
 Status readAsync(std::string_view text, DeviceOptions &options);
+/// exact32, h100 or a100.
+Status readNumerics(std::string_view text, DeviceOptions &options);
 /// `schedule=reverse,async=lazy,shared-races=off`: changes what is named.
 Status readOptions(std::string_view text, DeviceOptions &options);
 /// `all`, `none`, or names: only these are on. `name=on` and `name=off` change

@@ -40,7 +40,7 @@ The exit status is 0, 1 for wrong arguments or files, 2 for a fault of the kerne
 struct Settings {
   std::string file, entry, grid = "1", block = "32", cluster, shared = "0",
                            threads = "0", schedule = "rr", async = "eager",
-                           check, print = "64";
+                           tc = "exact32", check, print = "64";
   std::vector<std::string> buffers, args, outs;
   bool list = false;
 };
@@ -127,6 +127,11 @@ void addOptions(CLI::App &app, Settings &s) {
                  "(only at the wait for them), random:SEED")
       ->type_name("MODE")
       ->group("Checking");
+  app.add_option("--tc", s.tc,
+                 "how tensor cores add: exact32 (in float, in order), h100, "
+                 "a100 (models of the hardware)")
+      ->type_name("MODE")
+      ->group("Launch");
   app.add_option("--threads", s.threads, "host threads (0: all cores)")
       ->type_name("N")
       ->group("Launch");
@@ -157,6 +162,7 @@ int run(const Settings &s,
     fail("--threads: expected at most 1024, but got {}", options.threads);
   require("--", readSchedule(s.schedule, options));
   require("--", readAsync(s.async, options));
+  require("--", readNumerics(s.tc, options));
   require("--check: ", readChecks(s.check, options));
   for (const auto &e : extensions)
     e->configure(options);

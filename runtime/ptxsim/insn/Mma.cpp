@@ -13,8 +13,13 @@ using namespace ptxsim;
 
 namespace {
 
-/// op.imm is the MmaFn, op.list the rows of D, A, B and C, op.count is K, op.a
-/// to op.c are the numbers of registers of D and C, A, B.
+struct Form {
+  MmaFn exact32;
+  MmaShape shape;
+};
+
+/// op.imm points at the Form, op.list has the rows of D, A, B and C, op.count
+/// is K, op.a to op.c are the numbers of registers of D and C, A, B.
 void mma(Warp &w, const Op &op, uint32_t mask) {
   w.requireConverged(op, mask);
   if (mask != allLanes)
@@ -25,8 +30,13 @@ void mma(Warp &w, const Op &op, uint32_t mask) {
   for (unsigned i = 0; i < n; ++i)
     rows[i] = w.row<uint32_t>(op.list[i]);
   uint32_t **d = rows, **a = d + op.a, **b = a + op.b, **c = b + op.c;
-  if (!w.cta->launch.options.skipTensor)
-    reinterpret_cast<MmaFn>(op.imm)(d, a, b, c);
+  const Form &form = *reinterpret_cast<const Form *>(op.imm);
+  const DeviceOptions &options = w.cta->launch.options;
+  if (!options.skipTensor &&
+      (options.numerics == Numerics::Exact32 || form.shape.a >= MmaElement::S8))
+    form.exact32(d, a, b, c);
+  else if (!options.skipTensor)
+    mmaBlocks(form.shape, options.numerics, d, a, b, c);
   else
     for (unsigned i = 0; i < op.a; ++i)
       std::memmove(d[i], c[i], warpSize * 4);
@@ -76,9 +86,14 @@ bool ptxsim::decodeMma(Decoder &d) {
   append(2, form.bRegisters(), Type::B32, false);
   append(3, form.cRegisters(), accumulator, false);
   const uint32_t *list = d.list(rows);
+  // The form, kept among the function's lists.
+  const Form made{fn, form};
+  std::vector<uint32_t> words((sizeof made + 3) / 4 + 1);
+  std::memcpy(words.data(), &made, sizeof made);
+  const uint32_t *kept = d.list(words);
   Op &op = d.emit(mma);
   op.list = list, op.count = uint16_t(form.k);
   op.a = form.cRegisters(), op.b = form.aRegisters(), op.c = form.bRegisters();
-  op.imm = reinterpret_cast<uint64_t>(fn);
+  op.imm = reinterpret_cast<uint64_t>(kept);
   return true;
 }

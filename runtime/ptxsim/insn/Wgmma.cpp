@@ -161,7 +161,8 @@ void compute(Warp &w, WgmmaPending &p) {
   } else {
     gatherB(w, op, f, p.b, own);
   }
-  wgmma(shapeOf(f), d, a[0], *b, f.negate, p.accumulate);
+  wgmma(shapeOf(f), d, a[0], *b, f.negate, p.accumulate,
+        w.cta->launch.options.numerics);
   p.isDone = true;
 }
 

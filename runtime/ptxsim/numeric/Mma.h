@@ -8,12 +8,13 @@
 // float rounding (to nearest even) per product, subnormals kept. Accumulators
 // in f16 are widened first and rounded once at the end. NaN results are the
 // canonical NaN. Integer accumulation wraps, or clamps once at the end with
-// .satfinite. (The hardware aligns a block of products to a common exponent and
-// truncates: a mode of that kind is another MmaFn for the same key.)
+// .satfinite. What hardware does instead: BlockSum.h.
 
 #include <cstdint>
 
 namespace ptxsim {
+
+enum class Numerics : uint8_t;
 
 enum class MmaElement : uint8_t { F16, BF16, TF32, E4M3, E5M2, S8, U8 };
 enum class MmaAccumulator : uint8_t { F32, F16, S32, S32Saturated };
@@ -43,6 +44,11 @@ struct MmaShape {
 
 /// The exact32 implementation of m16n8k, or null if there is no such form.
 MmaFn mmaExact32(const MmaShape &shape);
+
+/// The same with float operands in a numerics mode of hardware: see BlockSum.h.
+void mmaBlocks(const MmaShape &shape, Numerics mode, uint32_t *const *d,
+               const uint32_t *const *a, const uint32_t *const *b,
+               const uint32_t *const *c);
 
 } // namespace ptxsim
 

@@ -1,7 +1,7 @@
 #include "runtime/ptxsim/numeric/Wgmma.h"
 
-#include "runtime/ptxsim/numeric/Fp8.h"
-#include "runtime/ptxsim/numeric/Half.h"
+#include "runtime/ptxsim/numeric/BlockSum.h"
+#include "runtime/ptxsim/numeric/Element.h"
 
 #include <algorithm>
 #include <array>
@@ -17,31 +17,6 @@ typedef int32_t I8 __attribute__((vector_size(32)));
 
 constexpr unsigned columnOrder[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 
-/// Element i of a row of 32 bytes, as float or integer bits.
-uint32_t widen(MmaElement type, const uint8_t *row, unsigned i) {
-  auto at = [&](auto value, unsigned bytes) {
-    std::memcpy(&value, row + i * bytes, bytes);
-    return value;
-  };
-  switch (type) {
-  case MmaElement::BF16:
-    return uint32_t(at(uint16_t(), 2)) << 16;
-  case MmaElement::F16:
-    return std::bit_cast<uint32_t>(HalfF16::widen(at(uint16_t(), 2)));
-  case MmaElement::TF32:
-    return at(uint32_t(), 4) & 0xffffe000;
-  case MmaElement::E4M3:
-    return std::bit_cast<uint32_t>(widenFp8<Fp8E4M3>(row[i]));
-  case MmaElement::E5M2:
-    return std::bit_cast<uint32_t>(widenFp8<Fp8E5M2>(row[i]));
-  case MmaElement::S8:
-    return uint32_t(int32_t(int8_t(row[i])));
-  case MmaElement::U8:
-    return row[i];
-  }
-  return 0;
-}
-
 /// All elements of a row.
 template <MmaElement type> void widenRow(const uint8_t *row, uint32_t *to) {
   constexpr unsigned n = type == MmaElement::TF32 ? 8
@@ -54,7 +29,7 @@ template <MmaElement type> void widenRow(const uint8_t *row, uint32_t *to) {
       std::array<uint32_t, 256> t;
       for (unsigned i = 0; i < 256; ++i) {
         const uint8_t code = uint8_t(i);
-        t[i] = widen(type, &code, 0);
+        t[i] = widenElement(type, &code, 0);
       }
       return t;
     }();
@@ -62,7 +37,7 @@ template <MmaElement type> void widenRow(const uint8_t *row, uint32_t *to) {
       to[i] = table[row[i]];
   } else {
     for (unsigned i = 0; i < n; ++i)
-      to[i] = widen(type, row, i);
+      to[i] = widenElement(type, row, i);
   }
 }
 
@@ -182,6 +157,30 @@ void product(uint32_t *const *d, const uint32_t *a, const uint32_t *b,
     }
 }
 
+/// In a numerics mode of hardware.
+template <class Acc>
+void productOfBlocks(const WgmmaShape &s, Numerics mode, uint32_t *const *d,
+                     const uint32_t *a, const uint32_t *b, bool accumulate) {
+  const BlockModel model = blockModel(mode, s.a, s.b, s.accumulator);
+  const unsigned k = s.k();
+  float rows[16][BlockColumns::most];
+  std::memcpy(rows, a, sizeof rows);
+  BlockColumns columns;
+  for (unsigned j = 0; j < s.n / 8; ++j) {
+    for (unsigned x = 0; x < k; ++x)
+      std::memcpy(columns.value[x], b + size_t(x) * s.n + 8 * j, 32);
+    columns.finish(k, model.leastB);
+    for (unsigned r = 0; r < 16; ++r) {
+      F8 v = accumulate ? Acc::read(d, r, j) : F8{};
+      alignas(32) float sums[8];
+      std::memcpy(sums, &v, 32);
+      addBlocks(model, rows[r], columns, k, sums);
+      std::memcpy(&v, sums, 32);
+      Acc::write(d, r, j, v);
+    }
+  }
+}
+
 } // namespace
 
 void ptxsim::widenB(const WgmmaShape &s, const uint8_t *rows, WideB &b) {
@@ -205,12 +204,13 @@ void ptxsim::widenTransposedB(const WgmmaShape &s, const uint16_t *rows,
   b.resize(size_t(s.k()) * s.n);
   for (size_t i = 0; i < b.size(); i += 8)
     for (unsigned c = 0; c < 8; ++c)
-      b[i + c] = widen(
+      b[i + c] = widenElement(
           s.b, reinterpret_cast<const uint8_t *>(rows + i + columnOrder[c]), 0);
 }
 
 void ptxsim::wgmma(const WgmmaShape &s, uint32_t *const *d, const uint8_t *a,
-                   const WideB &b, bool negate, bool accumulate) {
+                   const WideB &b, bool negate, bool accumulate,
+                   Numerics mode) {
   alignas(64) uint32_t wide[16 * 32];
   const WidenRow widener = widenerOf(s.a);
   for (unsigned r = 0; r < 16; ++r)
@@ -218,6 +218,10 @@ void ptxsim::wgmma(const WgmmaShape &s, uint32_t *const *d, const uint8_t *a,
   if (negate)
     for (uint32_t &bits : wide)
       bits ^= 0x80000000;
+  if (mode != Numerics::Exact32 && s.accumulator == MmaAccumulator::F32)
+    return productOfBlocks<Wide<F8>>(s, mode, d, wide, b.data(), accumulate);
+  if (mode != Numerics::Exact32 && s.accumulator == MmaAccumulator::F16)
+    return productOfBlocks<Halves>(s, mode, d, wide, b.data(), accumulate);
   switch (s.accumulator) {
   case MmaAccumulator::F32:
     return product<F8, Wide<F8>>(d, wide, b.data(), s.k(), s.n, accumulate);

@@ -2,7 +2,7 @@
 #define RUNTIME_PTXSIM_NUMERIC_WGMMA_H
 
 // The part of wgmma.mma_async that one warp of a warpgroup computes: 16 rows of
-// D. Numerics are those of numeric/Mma.h, mode exact32: D starts from its old
+// D. Numerics are those of numeric/Mma.h; in mode exact32 D starts from its old
 // value (or zero) and takes the products in ascending k by fused multiply-add.
 //
 // k covers 32 bytes of every row: 8 tf32, 16 f16 or bf16, 32 of 8 bits.
@@ -40,7 +40,7 @@ void widenTransposedB(const WgmmaShape &shape, const uint16_t *rows, WideB &b);
 /// d: rows of D's registers. a: 16 rows of 32 bytes. `negate` turns the sign of
 /// the products, `accumulate` is scale-d.
 void wgmma(const WgmmaShape &shape, uint32_t *const *d, const uint8_t *a,
-           const WideB &b, bool negate, bool accumulate);
+           const WideB &b, bool negate, bool accumulate, Numerics mode);
 
 } // namespace ptxsim
 
