@@ -30,7 +30,8 @@ const char *ptxsimLastError(void);
  * has changed. */
 int ptxsimSetOptions(const char *text);
 
-/* Should faults and diagnostics also be written to stderr? At first they are. */
+/* Should faults and diagnostics also be written to stderr? At first they are.
+ */
 void ptxsimReportToStderr(int on);
 
 /* What all launches since the last reset have executed. Fields may be added at

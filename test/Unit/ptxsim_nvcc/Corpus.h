@@ -42,6 +42,7 @@ std::string half();
 std::string streamsAndGraphs();
 std::string variables();
 std::string faults();
+std::string output();
 
 } // namespace corpus
 

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 
 #ifdef K2C_HAVE_NVCC
@@ -61,13 +62,28 @@ CORPUS(Runtime, StreamsAndGraphs, streamsAndGraphs)
 CORPUS(Runtime, Variables, variables)
 
 #ifdef K2C_HAVE_NVCC
-// The last one: it leaves the device unusable.
 TEST(Runtime, Faults) {
   ptxsimReportToStderr(0);
-  EXPECT_EQ(corpus::faults(), "") << ptxsimLastError();
+  expectSame(corpus::faults);
+  ptxsimReportToStderr(1);
+}
+
+TEST(Runtime, Printf) {
+  testing::internal::CaptureStdout();
+  const std::string error = corpus::output();
+  std::istringstream text(testing::internal::GetCapturedStdout());
+  ASSERT_EQ(error, "") << ptxsimLastError();
+  // CTAs may run at the same time.
+  std::multiset<std::string> lines;
+  for (std::string line; std::getline(text, line);)
+    lines.insert(line);
+  EXPECT_EQ(lines, (std::multiset<std::string>{
+                       "0.0 hello 2.50", "0.1 hello 2.50", "0.2 hello 2.50",
+                       "1.0 hello 2.50", "1.1 hello 2.50", "1.2 hello 2.50"}));
 }
 #else
 TEST(Runtime, Faults) { GTEST_SKIP() << "nvcc was not found"; }
+TEST(Runtime, Printf) { GTEST_SKIP() << "nvcc was not found"; }
 #endif
 
 TEST(Table, HasARowForEachTest) {

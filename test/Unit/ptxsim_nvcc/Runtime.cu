@@ -3,6 +3,8 @@
 
 #include "Device.cuh"
 
+#include <cassert>
+#include <cstdio>
 #include <utility>
 
 namespace {
@@ -26,7 +28,15 @@ __global__ void dynamic(uint32_t *x) {
   __syncthreads();
   x[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
 }
-__global__ void wild(uint32_t *x) { x[1 << 20] = 1; }
+__global__ void wild(uint32_t *x, int i) { x[i] = 1; }
+__global__ void doubts(uint32_t *x, bool trap) {
+  if (trap)
+    __trap();
+  assert(x[0] == threadIdx.x / 33);
+}
+__global__ void hello(float f) {
+  printf("%d.%u %s %.2f\n", int(blockIdx.x), threadIdx.x, "hello", f);
+}
 } // namespace
 
 std::string corpus::streamsAndGraphs() {
@@ -106,18 +116,51 @@ std::string corpus::variables() {
   });
 }
 
-/// Last: nothing runs afterwards.
+std::string corpus::output() {
+  return guarded([] {
+    hello<<<2, 3>>>(2.5f);
+    check(cudaDeviceSynchronize());
+    fflush(stdout);
+    return std::string();
+  });
+}
+
 std::string corpus::faults() {
   try {
-    Buffer<uint32_t> x(4);
-    wild<<<1, 1>>>(x.get());
-    const cudaError_t code = cudaDeviceSynchronize();
-    if (code != cudaErrorIllegalAddress)
-      return std::string("expected cudaErrorIllegalAddress, but got ") +
-             cudaGetErrorName(code);
-    if (cudaMemset(x.get(), 0, 4) != cudaErrorIllegalAddress)
-      return "expected the error to stay";
-    return {};
+    auto expect = [](cudaError_t want) -> std::string {
+      const cudaError_t got = cudaDeviceSynchronize();
+      uint32_t *p = nullptr;
+      // Like every later call, until the device is reset.
+      const cudaError_t later = cudaMalloc(reinterpret_cast<void **>(&p), 4);
+      check(cudaDeviceReset());
+      cudaGetLastError();
+      return got == want && later == want
+                 ? std::string()
+                 : std::string("expected ") + cudaGetErrorName(want) +
+                       ", but got " + cudaGetErrorName(got) + " and " +
+                       cudaGetErrorName(later) + "; ";
+    };
+    std::string difference;
+    uint32_t *x = nullptr;
+    auto fresh = [&] {
+      check(cudaMalloc(reinterpret_cast<void **>(&x), 16));
+      check(cudaMemset(x, 0, 16));
+    };
+    fresh(), wild<<<1, 1>>>(x, 1 << 20);
+    difference += expect(cudaErrorIllegalAddress);
+    fresh(), wild<<<1, 1>>>(reinterpret_cast<uint32_t *>(2), 0);
+    difference += expect(cudaErrorMisalignedAddress);
+    fresh(), doubts<<<1, 40>>>(x, false);
+    difference += expect(cudaErrorAssert);
+    fresh(), doubts<<<1, 40>>>(x, true);
+    difference += expect(cudaErrorLaunchFailure);
+    // A device that was reset is as good as new.
+    fresh(), add<<<1, 4>>>(x, 3);
+    uint32_t y[4] = {};
+    check(cudaMemcpy(y, x, 16, cudaMemcpyDeviceToHost));
+    if (y[3] != 3)
+      difference += "expected 3 after the reset";
+    return difference;
   } catch (const std::exception &e) {
     return e.what();
   }

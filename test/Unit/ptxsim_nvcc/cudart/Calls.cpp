@@ -62,6 +62,8 @@ cudaError_t cudaDeviceSynchronize() {
   return call([] { return cuCtxSynchronize(); });
 }
 
+cudaError_t cudaDeviceReset() { return remember(reset()); }
+
 const char *cudaGetErrorString(cudaError_t error) {
   const char *text = nullptr;
   cuGetErrorString(static_cast<CUresult>(error), &text);

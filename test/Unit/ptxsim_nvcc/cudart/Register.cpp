@@ -34,25 +34,36 @@ cudaError_t remember(cudaError_t code) {
 }
 
 CUresult initialise() {
-  static std::once_flag once;
-  static CUcontext context = nullptr;
-  static CUresult result = CUDA_SUCCESS;
-  std::call_once(once, [] {
-    if ((result = cuInit(0)) == CUDA_SUCCESS)
-      result = cuDevicePrimaryCtxRetain(&context, 0);
-    if (result)
-      return;
-    cuCtxSetCurrent(context);
-    // Managed variables are pointers that the host reads.
-    for (auto &[pointer, symbol] : state().managed) {
-      CUdeviceptr address = 0;
-      if (moduleOf(*symbol.image) == CUDA_SUCCESS &&
-          cuModuleGetGlobal(&address, nullptr, symbol.image->module,
-                            symbol.name.c_str()) == CUDA_SUCCESS)
-        *pointer = reinterpret_cast<void *>(address);
-    }
-  });
-  return result ? result : cuCtxSetCurrent(context);
+  State &s = state();
+  std::lock_guard lock(s.mutex);
+  if (s.context)
+    return cuCtxSetCurrent(s.context);
+  if (CUresult code = cuInit(0))
+    return code;
+  if (CUresult code = cuDevicePrimaryCtxRetain(&s.context, 0))
+    return code;
+  cuCtxSetCurrent(s.context);
+  // Managed variables are pointers that the host reads.
+  for (auto &[pointer, symbol] : s.managed) {
+    CUdeviceptr address = 0;
+    if (CUresult code = moduleOf(*symbol.image))
+      return code;
+    if (CUresult code = cuModuleGetGlobal(
+            &address, nullptr, symbol.image->module, symbol.name.c_str()))
+      return code;
+    *pointer = reinterpret_cast<void *>(address);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult reset() {
+  State &s = state();
+  std::lock_guard lock(s.mutex);
+  for (Image *image : s.images)
+    image->module = nullptr;
+  s.loaded.clear();
+  s.context = nullptr;
+  return cuDevicePrimaryCtxReset(0);
 }
 
 CUresult functionOf(const void *host, CUfunction &out) {

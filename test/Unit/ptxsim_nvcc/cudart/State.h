@@ -32,6 +32,7 @@ struct State {
   std::map<const void *, Symbol> functions, variables;
   std::map<void **, Symbol> managed;
   std::map<const void *, CUfunction> loaded;
+  CUcontext context = nullptr;
 };
 
 State &state();
@@ -44,6 +45,8 @@ inline cudaError_t remember(CUresult code) {
 }
 /// Makes the primary context current; for everything that needs one.
 CUresult initialise();
+/// Forgets everything in it, faults included.
+CUresult reset();
 CUresult functionOf(const void *host, CUfunction &out);
 CUresult variableOf(const void *host, CUdeviceptr &out, size_t &bytes);
 
