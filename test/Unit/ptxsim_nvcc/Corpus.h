@@ -16,6 +16,11 @@ std::string cubReduce();
 std::string cubSortKeys();
 std::string cubSortPairs();
 std::string cubSelect();
+// CubMore.cu
+std::string cubHistogram();
+std::string cubMergeSort();
+std::string cubRunLength();
+std::string cubSegments();
 // CubBlock.cu
 std::string cubBlock();
 std::string cubWarp();
