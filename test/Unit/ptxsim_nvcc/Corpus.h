@@ -49,6 +49,9 @@ std::string variables();
 std::string faults();
 std::string output();
 
+/// A new device, after a fault.
+void reset();
+
 } // namespace corpus
 
 #endif // TEST_UNIT_PTXSIM_NVCC_CORPUS_H

@@ -22,10 +22,14 @@ const char *const settings[] = {
     "schedule=random:2,async=random:2",
 };
 
-void expectSame(std::string (*function)()) {
-  for (const char *setting : settings) {
-    ASSERT_EQ(ptxsimSetOptions(setting), 0) << ptxsimLastError();
-    ASSERT_EQ(function(), "") << setting << "\n" << ptxsimLastError();
+void expectSame(std::string (*function)(), const std::string &more = "") {
+  for (std::string setting : settings) {
+    setting += ",uninitialised-shared=on" + more;
+    ASSERT_EQ(ptxsimSetOptions(setting.c_str()), 0) << ptxsimLastError();
+    const std::string difference = function();
+    EXPECT_EQ(difference, "") << setting << "\n" << ptxsimLastError();
+    if (!difference.empty())
+      return corpus::reset();
   }
 }
 } // namespace
@@ -43,7 +47,6 @@ CORPUS(Cub, SortKeys, cubSortKeys)
 CORPUS(Cub, SortPairs, cubSortPairs)
 CORPUS(Cub, Select, cubSelect)
 CORPUS(Cub, Histogram, cubHistogram)
-CORPUS(Cub, MergeSort, cubMergeSort)
 CORPUS(Cub, RunLength, cubRunLength)
 CORPUS(Cub, Segments, cubSegments)
 CORPUS(Cub, Block, cubBlock)
@@ -66,6 +69,12 @@ CORPUS(Runtime, StreamsAndGraphs, streamsAndGraphs)
 CORPUS(Runtime, Variables, variables)
 
 #ifdef K2C_HAVE_NVCC
+// Its serial merge reads one key behind the tile, which nothing has written,
+// and makes no use of it.
+TEST(Cub, MergeSort) {
+  expectSame(corpus::cubMergeSort, ",uninitialised-shared=off");
+}
+
 TEST(Runtime, Faults) {
   ptxsimReportToStderr(0);
   expectSame(corpus::faults);
@@ -86,6 +95,7 @@ TEST(Runtime, Printf) {
                        "1.0 hello 2.50", "1.1 hello 2.50", "1.2 hello 2.50"}));
 }
 #else
+TEST(Cub, MergeSort) { GTEST_SKIP() << "nvcc was not found"; }
 TEST(Runtime, Faults) { GTEST_SKIP() << "nvcc was not found"; }
 TEST(Runtime, Printf) { GTEST_SKIP() << "nvcc was not found"; }
 #endif

@@ -58,7 +58,11 @@ std::string compare(const std::vector<T> &in, int precision) {
   for (size_t i = 0; i < in.size(); ++i)
     for (int f = 0; f < functions; ++f) {
       const Wide want = function(f, Wide(in[i]));
-      const T g = got[i * functions + size_t(f)], near = T(want);
+      const T g = got[i * functions + size_t(f)];
+      // Roots and quotients are exact on the host too; the wider type would
+      // round twice.
+      const T near =
+          bounds[f][precision] == 0 ? function(f, in[i]) : T(want);
       if (near == g || (std::isinf(near) && std::isinf(g)))
         continue;
       const T ulp = std::nextafter(std::fabs(near), T(INFINITY)) - std::fabs(near);

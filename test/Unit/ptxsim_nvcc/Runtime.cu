@@ -165,3 +165,8 @@ std::string corpus::faults() {
     return e.what();
   }
 }
+
+void corpus::reset() {
+  cudaDeviceReset();
+  cudaGetLastError();
+}
