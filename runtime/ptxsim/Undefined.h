@@ -36,6 +36,7 @@ struct UndefinedStep {
     Logic,   ///< and, or: a bit may be decided by the other operand
     Union,   ///< xor, not, lop3: bit by bit
     Packed,  ///< arithmetic of two halves, each by itself
+    Pair,    ///< cvt of two values (a: high half, b: low half) to a packed pair
     LogicPredicate,
     Mma,
     Wgmma,

@@ -86,11 +86,15 @@ UndefinedStep::Kind kindOf(std::string_view form) {
   if (base == "mov")
     return predicate ? LogicPredicate : Execute;
   if (base == "cvt")
-    return isIntegerConversion(form) ? Execute : Any;
+    return isIntegerConversion(form)  ? Execute
+           : form.ends_with("x2.f32") ? Pair
+                                      : Any;
+  if (base == "wmma")
+    return form.starts_with("wmma.load") ? Report : Ignore;
   if (base == "mma")
     return form.find(".m16n8k") != form.npos ? Mma : Ignore;
-  static constexpr std::string_view halves[] = {"add", "sub", "mul", "fma",
-                                                "neg", "abs", "min", "max"};
+  static constexpr std::string_view halves[] = {
+      "add", "sub", "mul", "fma", "neg", "abs", "min", "max", "ex2", "tanh"};
   if (form.ends_with("16x2") &&
       std::find(std::begin(halves), std::end(halves), base) != std::end(halves))
     return Packed;

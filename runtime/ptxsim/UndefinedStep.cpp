@@ -178,6 +178,25 @@ void throughHalves(Warp &w, const UndefinedStep &s, uint32_t mask) {
              [&](unsigned l) { return result[l]; });
 }
 
+/// cvt.rn.bf16x2.f32 d, a, b and the like.
+void throughPair(Warp &w, const UndefinedStep &s, const Op &op, uint32_t mask) {
+  uint32_t high = 0, low = 0;
+  for (const Tracked &t : s.reads) {
+    const uint32_t lanes = undefinedLanes(w, t.shadow, t.bits);
+    high |= t.row == op.a ? lanes : 0;
+    low |= t.row == op.b ? lanes : 0;
+  }
+  for (const Tracked &t : s.writes)
+    ofBits(t.bits, [&](auto zero) {
+      using T = decltype(zero);
+      const T half = T((uint64_t(1) << sizeof(T) * 4) - 1);
+      setLanes(w.row<T>(t.shadow), mask, [=](unsigned l) {
+        return T((low >> l & 1 ? half : T(0)) |
+                 (high >> l & 1 ? T(~half) : T(0)));
+      });
+    });
+}
+
 void throughWgmma(Warp &w, const UndefinedStep &s, const Op &op) {
   uint32_t rows[2] = {};
   for (unsigned i = 0; i < wgmmaRegistersOfA(op); ++i)
@@ -190,6 +209,32 @@ void throughWgmma(Warp &w, const UndefinedStep &s, const Op &op) {
     for (unsigned l = 0; l < warpSize; ++l)
       d[l] = (keeps ? d[l] : 0) | (0 - (row >> l & 1));
   }
+}
+
+/// Which register made an element of a product's D undefined, if one did: that
+/// of C in its place, else one of A or B. To be asked before D is changed.
+uint32_t rootOfProduct(Warp &w, const UndefinedStep &s, const Op &op,
+                       uint32_t d) {
+  const bool isWgmma = s.kind == UndefinedStep::Wgmma;
+  const uint32_t *list = op.list, *c = list,
+                 count = isWgmma ? op.count : uint32_t(op.a);
+  if (!isWgmma)
+    c = list + op.a + op.b + op.c;
+  uint32_t own = ~0u, other = ~0u;
+  for (const Tracked &t : s.reads) {
+    if (t.bits != 32 || !undefinedLanes(w, t.shadow, t.bits))
+      continue;
+    bool isC = false;
+    for (uint32_t i = 0; i < count; ++i)
+      if (c[i] == t.row) {
+        isC = true;
+        if (list[i] == d && (!isWgmma || wgmmaAccumulates(w, op)))
+          own = rootOf(w, t);
+      }
+    if (!isC && other == ~0u)
+      other = rootOf(w, t);
+  }
+  return own != ~0u ? own : other;
 }
 
 } // namespace
@@ -241,6 +286,10 @@ void ptxsim::undefinedStep(Warp &w, const Op &op, uint32_t mask) {
         root = rootOf(w, t);
       lanes |= u;
     }
+  std::vector<uint32_t> products; // the roots of a product's D
+  if (lanes && op.list && (s.kind == Mma || s.kind == Wgmma))
+    for (const Tracked &t : s.writes)
+      products.push_back(rootOfProduct(w, s, op, t.row));
   // Operands that say how an Execute moves bits, not what.
   uint32_t control = 0;
   if (s.kind == Execute || s.kind == Shuffle)
@@ -266,6 +315,9 @@ void ptxsim::undefinedStep(Warp &w, const Op &op, uint32_t mask) {
                                          : 1,
                          mask);
     });
+    break;
+  case Pair:
+    throughPair(w, s, op, mask);
     break;
   case Packed:
     throughHalves(w, s, mask);
@@ -304,6 +356,8 @@ void ptxsim::undefinedStep(Warp &w, const Op &op, uint32_t mask) {
       set(w, t, more, more);
     if (root == ~0u && guard)
       root = rootOf(w, s.guard);
+    if (!products.empty())
+      root = products[size_t(&t - s.writes.data())];
     if (root != ~0u)
       w.word(t.origin()) = root;
   }

@@ -150,6 +150,18 @@ TEST(Undefined, SelectedOrMaskedOut) {
               HasSubstr("lane 8 (thread 8): the guard"));
 }
 
+TEST(Undefined, ConversionToAPair) {
+  const auto pair = [](const char *a, const char *b, const char *stored) {
+    return fault(std::string("mov.b32 r1, 0;\ncvt.rn.bf16x2.f32 r2, ") + a +
+                 ", " + b + "; mov.b32 {h0, h1}, r2; st.global.b16 [d7], " +
+                 stored + ";");
+  };
+  EXPECT_EQ(pair("r0", "r1", "h0"), "");
+  EXPECT_EQ(pair("r1", "r0", "h1"), "");
+  EXPECT_THAT(pair("r0", "r1", "h1"), HasSubstr("reads r0"));
+  EXPECT_THAT(pair("r1", "r0", "h0"), HasSubstr("reads r0"));
+}
+
 TEST(Undefined, Shuffle) {
   // Lane 8 and above have nothing; lane 0's value reaches all.
   EXPECT_EQ(fault("@p3 mov.u32 r0, 5;"
