@@ -176,6 +176,8 @@ std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
   Cta &cta = ownerOf(w, op, lane, address, anyCta);
   checkBounds(w, op, lane, cta, address, bytes);
   const uint32_t offset = uint32_t(address) - sharedBegin;
+  if (kind == Access::Atomic)
+    ++w.cta->cluster.syncs;
   if (cta.races && &cta == w.cta && kind == Access::Atomic) {
     cta.races->atomic(w, op, lane, offset, bytes);
     if (cta.launch.function->raceFacts.fences)
@@ -185,8 +187,8 @@ std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
   if (kind != Access::Read) {
     if (cta.isInUse(uint32_t(address), bytes))
       checkSharedWrite(w, op, lane, cta, uint32_t(address), bytes);
-    if (kind != Access::AsyncWrite)
-      cta.noteWrite(offset, bytes);
+    if (kind != Access::AsyncWrite && cta.proxies)
+      cta.proxies->write(w, op, 1u << lane, offset, bytes);
   }
   if (checks.uninitialisedShared)
     forBits(cta, offset, bytes,
@@ -270,21 +272,14 @@ void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
     forBits(cta, offset, bytes,
             [&](uint64_t &known, uint64_t bits, uint32_t at) {
               if ((known & bits) != bits)
-                faultUnwritten(w, op, lane, cta, offset, bytes,
-                               at - at % 64 +
-                                   unsigned(std::countr_zero(bits & ~known)));
+                faultUnwritten(
+                    w, op, lane < warpSize ? lane : 0, cta, offset, bytes,
+                    at - at % 64 + unsigned(std::countr_zero(bits & ~known)));
             });
-  if (!cta.unfenced.empty())
+  if (cta.proxies)
     for (uint32_t i = offset / 16; i <= (offset + bytes - 1) / 16; ++i)
-      if (cta.unfenced[i])
-        w.fault(op, lane,
-                fmt::format("address {:#x} (offset {}) of shared memory is "
-                            "read by the asynchronous proxy, but no "
-                            "fence.proxy.async has followed its last write",
-                            i * 16 + sharedBegin, i * 16),
-                {{"a fence.proxy.async.shared::cta by the thread that wrote "
-                  "is missing after its store and before the barrier that "
-                  "precedes this instruction"}});
+      if (!cta.proxies->isClean(i))
+        cta.proxies->check(w, op, lane, i);
 }
 
 std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
@@ -317,6 +312,8 @@ std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
         checkKnown(w, op, lane, *a, address, bytes, true);
     }
   }
+  if (kind == Access::Atomic)
+    ++w.cta->cluster.syncs;
   if (kind == Access::Atomic && w.cta->races &&
       launch.function->raceFacts.fences)
     w.cta->races->synchronize(w, address, op.target);

@@ -37,6 +37,7 @@ void Cluster::start(uint64_t number) {
   transfers.clear();
   generation = 0;
   events = eventsAtWake = 0;
+  syncs = 1;
   timeouts = 0;
   randomState = launch.options.asyncSeed + number * 0x632be59bd9b4e019ull;
   const Dim3 c = launch.cluster, n = {launch.grid.x / c.x, launch.grid.y / c.y,
@@ -164,7 +165,7 @@ void Cluster::checkBarrier() {
     }
   if (!any)
     return;
-  ++generation, ++events;
+  ++generation, ++events, ++syncs;
   for (Observer *o : launch.observers)
     o->clusterReleased(*this);
   for (Cta &cta : ctas)

@@ -51,7 +51,9 @@ public:
 
   Launch &launch;
   std::deque<Cta> ctas; ///< by rank
-  uint64_t events = 0;  ///< counts what may let a waiting warp go on
+  /// Counts what synchronises threads.
+  uint32_t syncs = 1;
+  uint64_t events = 0; ///< counts what may let a waiting warp go on
 
 private:
   bool wakeWaiters();

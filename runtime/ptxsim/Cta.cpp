@@ -59,7 +59,7 @@ Cta::Cta(Launch &launch, Cluster &cluster, unsigned rank)
   shared = registers + n * fileBytes;
   initialised.resize((sharedBytes + 63) / 64);
   if (f.usesAsyncProxy && launch.options.checks.proxyFence)
-    unfenced.resize((sharedBytes + 15) / 16);
+    proxies = std::make_unique<ProxyFences>(cluster, sharedBytes);
   local.resize(n * warpSize * f.localBytes);
   warps.resize(n);
   for (size_t w = 0; w < n; ++w) {
@@ -125,7 +125,8 @@ void Cta::start(Dim3 at) {
   // Memory starts with the same pattern in every CTA, so that a read of an
   // undefined value cannot depend on what ran before.
   std::fill(initialised.begin(), initialised.end(), 0);
-  std::fill(unfenced.begin(), unfenced.end(), 0);
+  if (proxies)
+    proxies->clear();
   mbarriers.clear();
   for (WgmmaGroup &g : wgmmaGroups)
     g.clear();
@@ -259,6 +260,7 @@ void Cta::update(Mbarrier &barrier) {
   if (!barrier.due())
     return;
   barrier.nextPhase();
+  ++cluster.syncs;
   for (Observer *o : launch.observers)
     o->phaseEnds(*this, barrier.offset);
   for (Warp &w : warps)
@@ -347,6 +349,7 @@ void Cta::checkRelease(unsigned id) {
 
 void Cta::release(unsigned id) {
   Barrier &b = barriers[id];
+  ++cluster.syncs;
   for (Observer *o : launch.observers)
     o->barrierReleased(*this, id);
   if (races) {

@@ -5,6 +5,7 @@
 #include "runtime/ptxsim/Memory.h"
 #include "runtime/ptxsim/OpFacts.h"
 #include "runtime/ptxsim/Program.h"
+#include "runtime/ptxsim/ProxyFences.h"
 #include "runtime/ptxsim/Races.h"
 #include "runtime/ptxsim/Warp.h"
 
@@ -112,12 +113,6 @@ public:
   /// Completes the phase if it is due, and lets those that wait for it look
   /// again.
   void update(Mbarrier &barrier);
-  /// Generic writes to shared memory that no fence.proxy.async has followed.
-  void noteWrite(uint32_t offset, uint32_t bytes) {
-    if (!unfenced.empty())
-      for (uint32_t i = offset / 16; i <= (offset + bytes - 1) / 16; ++i)
-        unfenced[i] = 1;
-  }
   unsigned liveWarps() const;
 
   Launch &launch;
@@ -133,9 +128,8 @@ public:
   uint32_t sharedEnd = 0;
   /// One bit per byte of shared memory: something has written it.
   std::vector<uint64_t> initialised;
-  /// A byte per 16 of shared memory, if the kernel has instructions of the
-  /// asynchronous proxy: see noteWrite.
-  std::vector<uint8_t> unfenced;
+  /// If the kernel has instructions of the asynchronous proxy.
+  std::unique_ptr<ProxyFences> proxies;
   std::vector<Mbarrier> mbarriers;
   std::vector<WgmmaGroup> wgmmaGroups; ///< of four warps each
   /// Ranges that bulk copies under way still read: [offset, end), and the

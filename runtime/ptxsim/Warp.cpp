@@ -1,4 +1,4 @@
-#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/FaultText.h"
 #include "runtime/ptxsim/Lanes.h"
 
@@ -158,6 +158,7 @@ bool Warp::select() {
     split.waitingFor = 0;
     if (split.anywhere) {
       split.anywhere = false, ++split.pc;
+      ++cta->cluster.syncs;
       if (cta->races)
         cta->races->syncWarp(*this);
     }
@@ -249,6 +250,7 @@ bool Warp::together(const Op &op, uint32_t mask, uint32_t members) {
 void Warp::meet(const Op &op, uint32_t mask, uint32_t members) {
   uint32_t missing = missingLanes(op, mask, members);
   if (!missing) {
+    ++cta->cluster.syncs;
     if (cta->races)
       cta->races->syncWarp(*this);
     return;

@@ -181,14 +181,22 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
 
 void commitGroup(Warp &w, const Op &, uint32_t mask) { w.copies.commit(mask); }
 
+/// From its wait on a copy is a write of its thread, by the generic proxy.
+void finish(Warp &w, const AsyncCopies::Copy &copy) {
+  deliverCopy(w, copy);
+  if (w.cta->proxies)
+    w.cta->proxies->write(w, w.ops[copy.pc], 1u << copy.lane,
+                          uint32_t(copy.to - w.cta->shared), copy.bytes);
+}
+
 /// op.imm: groups that may stay open.
 void waitGroup(Warp &w, const Op &op, uint32_t mask) {
   w.copies.wait(mask, uint32_t(op.imm),
-                [&](const AsyncCopies::Copy &copy) { deliverCopy(w, copy); });
+                [&](const AsyncCopies::Copy &copy) { finish(w, copy); });
 }
 void waitAll(Warp &w, const Op &, uint32_t mask) {
-  w.copies.waitAll(
-      mask, [&](const AsyncCopies::Copy &copy) { deliverCopy(w, copy); });
+  w.copies.waitAll(mask,
+                   [&](const AsyncCopies::Copy &copy) { finish(w, copy); });
 }
 
 bool decodeGroup(Decoder &d) {

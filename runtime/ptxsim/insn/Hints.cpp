@@ -1,7 +1,7 @@
 // Fences, and instructions that change no result here: prefetches, cache hints,
 // sleeping, register reallocation, grid dependencies.
 
-#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
 
@@ -11,14 +11,17 @@ using namespace ptxsim;
 
 namespace {
 
-/// Of the generic and the asynchronous proxy: generic writes of the CTA so far
-/// may be read by bulk copies and wgmma.
-void proxyFence(Warp &w, const Op &, uint32_t) {
-  std::fill(w.cta->unfenced.begin(), w.cta->unfenced.end(), 0);
+/// Of the generic and the asynchronous proxy: generic writes to shared memory
+/// that are over for these threads may be read by bulk copies and wgmma.
+void proxyFence(Warp &w, const Op &, uint32_t mask) {
+  for (Cta &cta : w.cta->cluster.ctas)
+    if (cta.proxies)
+      cta.proxies->fence(w, mask);
 }
 
 /// The order of accesses of CTAs on different host threads.
 void fence(Warp &w, const Op &, uint32_t) {
+  ++w.cta->cluster.syncs;
   if (w.cta->races)
     w.cta->races->fence(w);
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -2,6 +2,7 @@
 // scopes change no result here.
 
 #include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/FunctionBuilder.h"
 #include "runtime/ptxsim/Lanes.h"
 
@@ -71,7 +72,14 @@ std::byte *consecutive(Warp &w, const Op &op, Space space, Access kind) {
   if (kind == Access::Write) {
     if (cta.isInUse(uint32_t(first), uint32_t(bytes)))
       return nullptr;
-    cta.noteWrite(offset, uint32_t(bytes));
+    if (cta.proxies) {
+      // The lanes that share a unit of 16 bytes together.
+      constexpr unsigned n = Bytes < 16 ? 16 / Bytes : 1;
+      const bool isAligned = offset % 16 == 0;
+      for (unsigned l = 0; l < warpSize; l += isAligned ? n : 1)
+        cta.proxies->write(w, op, (isAligned ? (1u << n) - 1 : 1u) << l,
+                           offset + l * Bytes, isAligned ? n * Bytes : Bytes);
+    }
   }
   if (cta.launch.options.checks.uninitialisedShared) {
     uint64_t missing = 0;
@@ -162,9 +170,9 @@ bool resolve(Warp &w, const Op &op, uint32_t mask, Access kind,
   if (kind == Access::Write) {
     if (cta.isInUse(uint32_t(least), uint32_t(span)))
       return false;
-    if (!cta.unfenced.empty())
+    if (cta.proxies)
       forLanes(mask, [&](unsigned l) {
-        cta.noteWrite(uint32_t(a.at[l] - base), Bytes);
+        cta.proxies->write(w, op, 1u << l, uint32_t(a.at[l] - base), Bytes);
       });
   }
   if (cta.launch.options.checks.uninitialisedShared) {
@@ -395,6 +403,7 @@ void loadParam(Warp &w, const Op &op, uint32_t mask) {
 /// fence.
 template <Handler fn, bool load>
 void ordered(Warp &w, const Op &op, uint32_t mask) {
+  ++w.cta->cluster.syncs;
   if (!load)
     std::atomic_thread_fence(std::memory_order_release);
   fn(w, op, mask);

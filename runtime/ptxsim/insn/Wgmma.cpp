@@ -81,8 +81,8 @@ const std::byte *unitAt(Warp &w, const Op &op, uint32_t address) {
   const uint32_t offset = address - sharedBegin;
   const uint16_t known = uint16_t(cta.initialised[offset / 64] >> offset % 64);
   if ((cta.launch.options.checks.uninitialisedShared && known != 0xffff) ||
-      (!cta.unfenced.empty() && cta.unfenced[offset / 16]))
-    checkAsyncRead(w, op, 0, cta, address, 16);
+      (cta.proxies && !cta.proxies->isClean(offset / 16)))
+    checkAsyncRead(w, op, warpSize, cta, address, 16);
   return cta.shared + offset;
 }
 

@@ -209,6 +209,41 @@ TEST(Undefined, MatrixProduct) {
   EXPECT_EQ(product(c + hole + "mov.b32 b1, x0;\n", "r2"), "");
 }
 
+TEST(Undefined, Functions) {
+  const auto run = [](const std::string &body) {
+    Sim sim(header + R"(
+.func (.reg .b32 out) add(.reg .b32 a, .reg .b32 b) {
+  add.u32 out, a, b;
+  ret;
+}
+.func (.reg .b32 out) forgets(.reg .b32 a) {
+  .reg .b32 r;
+  .reg .b64 at;
+  .reg .pred p;
+  setp.lt.u32 p, a, 5;
+  @p mov.u32 r, 1;
+  cvt.u64.u32 at, r;
+  ld.global.u32 out, [at];
+  ret;
+}
+.visible .entry k(.param .u64 p) {
+  .reg .b64 %a; .reg .b32 %t, %r<4>;
+  ld.param.u64 %a, [p];
+  mov.u32 %t, %tid.x;
+)" + body + "\n ret;\n}\n");
+    EXPECT_EQ(sim.loadError, "");
+    return sim.run({sim.buffer("out", std::vector<uint32_t>(64))}).summary();
+  };
+  EXPECT_EQ(run("call (%r0), add, (%t, %t); st.global.b32 [%a], %r0;"), "");
+  EXPECT_THAT(run("call (%r0), add, (%t, %t); st.global.b32 [%a], %r1;"),
+              HasSubstr("reads %r1"));
+  EXPECT_THAT(run("call (%r0), forgets, (%t);"),
+              HasSubstr("lane 5 (thread 5): the address is undefined: line 15 "
+                        "reads r, which this thread has not written"));
+  // What is passed on counts as defined.
+  EXPECT_EQ(run("call (%r0), add, (%t, %r2); st.global.b32 [%a], %r0;"), "");
+}
+
 TEST(Undefined, SharedMemoryDoesNotPassItOn) {
   // Compilers move vectors of which some lanes are undefined through shared
   // memory and look at the others only.

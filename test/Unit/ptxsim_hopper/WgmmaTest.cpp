@@ -373,6 +373,7 @@ TEST(Wgmma, OperandsInSharedMemoryAreWritten) {
        {ptxsim::Async::Eager, ptxsim::Async::Lazy, ptxsim::Async::Random}) {
     ptxsim::DeviceOptions options;
     options.async = async;
+    options.checks.sharedRaces = false; // it would be a race, too
     auto run = [&](const std::string &body) {
       return faulty(body, 128, true, options);
     };
@@ -386,6 +387,41 @@ TEST(Wgmma, OperandsInSharedMemoryAreWritten) {
     EXPECT_EQ(run(fence + mma + commit + one + besides + meet + wait), "");
     EXPECT_EQ(run(fence + mma + commit + wait + one + a), "");
   }
+}
+
+TEST(Wgmma, UndefinedAccumulators) {
+  // %f10.. have not been written: that matters only if they are added to.
+  const auto product = [](const std::string &scale, const std::string &d) {
+    return faulty(
+        "setp.ne.u32 %p1, %r0, %r0;\nsetp.eq.u32 %p2, %r0, %r0;\n" + fence +
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f10, %f11, "
+        "%f12, " +
+        d + "}, %d10, %d10, " + scale + ", 1, 1, 0, 0;\n" + commit + wait +
+        "st.global.f32 [%d0], %f12;\n");
+  };
+  EXPECT_EQ(product("0", "%f13"), "");
+  EXPECT_EQ(product("%p1", "%f13"), "");
+  EXPECT_EQ(product("!%p2", "%f13"), "");
+  const std::string text = "the value is undefined: line 37 reads %f12, which "
+                           "this thread has not written";
+  EXPECT_THAT(product("1", "%f13"), HasSubstr(text));
+  EXPECT_THAT(product("%p2", "%f13"), HasSubstr(text));
+  EXPECT_THAT(product("%p3", "%f13"),
+              HasSubstr("scale-d is undefined: line 37 reads %p3"));
+  // A row of A in registers reaches the rows of D that it is multiplied to.
+  const auto registers = [](const std::string &a, const std::string &d) {
+    return faulty("mov.b32 %r20, 0;\n" + fence +
+                  "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f10, "
+                  "%f11, %f12, %f13}, {" +
+                  a + "}, %d10, 0, 1, 1, 0;\n" + commit + wait +
+                  "st.global.f32 [%d0], " + d + ";\n");
+  };
+  EXPECT_EQ(registers("%r20, %r20, %r20, %r20", "%f10"), "");
+  EXPECT_EQ(registers("%r20, %r21, %r20, %r21", "%f10"), "");
+  EXPECT_THAT(registers("%r20, %r21, %r20, %r20", "%f12"),
+              HasSubstr("reads %r21"));
+  EXPECT_THAT(registers("%r20, %r20, %r22, %r20", "%f11"),
+              HasSubstr("reads %r22"));
 }
 
 TEST(Wgmma, IllegalUseIsReported) {
