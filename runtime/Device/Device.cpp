@@ -123,6 +123,7 @@ bool Device::takeCounters(LaunchCounters &counters) {
   counters.dramReadBytes += latest.dramReadBytes;
   counters.dramWriteBytes += latest.dramWriteBytes;
   counters.modelledSeconds += latest.modelledSeconds;
+  counters.modelledChainSeconds += latest.modelledChainSeconds;
   return true;
 }
 

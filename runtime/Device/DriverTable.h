@@ -35,6 +35,7 @@ struct LaunchConfig {
   uint32_t sharedBytes; ///< dynamic
   bool programmatic;    ///< may start before its predecessor has ended
   StreamHandle stream;
+  uint32_t registers = 0; ///< of a thread, as ptxas said; 0: unknown
 };
 
 /// What a launch executed, where the device can tell.
@@ -45,6 +46,8 @@ struct LaunchCounters {
   bool modelled = false;
   uint64_t dramReadBytes = 0, dramWriteBytes = 0;
   double modelledSeconds = 0;
+  /// The same with the kernel boundary before each, in a graph.
+  double modelledChainSeconds = 0;
 };
 
 struct DriverTable {

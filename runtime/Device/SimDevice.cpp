@@ -57,16 +57,19 @@ struct Sim {
   static Sim &of(void *self) { return *static_cast<Sim *>(self); }
 
   /// Of the launch that has just ended.
-  ptxsim::Status addModelled() {
+  ptxsim::Status addModelled(bool programmatic, uint32_t registers) {
     const ptxsim::KernelCounts &counts = collector->latest();
     ptxsim::Result<ptxsim::ModelledTime> time =
-        ptxsim::modelTime(*model, counts);
+        ptxsim::modelTime(*model, counts, {.registers = registers});
     if (!time)
       return time.status();
     counters.modelled = true;
     counters.dramReadBytes += counts.total[ptxsim::Counter::DramReadBytes];
     counters.dramWriteBytes += counts.total[ptxsim::Counter::DramWriteBytes];
     counters.modelledSeconds += time->kernel;
+    counters.modelledChainSeconds +=
+        time->kernel +
+        (programmatic ? time->gapPdl : time->gapGraph).value_or(0);
     return {};
   }
 
@@ -183,7 +186,8 @@ int launchKernel(void *self, FunctionHandle handle, const LaunchConfig *config,
   if (config->cluster[0] != 1 || config->cluster[1] != 1 ||
       config->cluster[2] != 1)
     cluster = {config->cluster[0], config->cluster[1], config->cluster[2]};
-  uint32_t shared = config->sharedBytes;
+  uint32_t shared = config->sharedBytes, registers = config->registers;
+  const bool programmatic = config->programmatic;
   // The values are copied: a captured launch runs after the caller's are gone.
   std::vector<std::vector<std::byte>> values;
   for (size_t i = 0; i < function.kernel->params.size(); ++i) {
@@ -191,7 +195,8 @@ int launchKernel(void *self, FunctionHandle handle, const LaunchConfig *config,
     values.emplace_back(from, from + function.kernel->params[i].size);
   }
   return sim.submit(config->stream, [&sim, function, grid, block, cluster,
-                                     shared, values = std::move(values)] {
+                                     programmatic, registers, shared,
+                                     values = std::move(values)] {
     std::vector<const void *> pointers;
     for (const std::vector<std::byte> &value : values)
       pointers.push_back(value.data());
@@ -201,7 +206,8 @@ int launchKernel(void *self, FunctionHandle handle, const LaunchConfig *config,
                           shared, pointers.data(), &latest, cluster);
     sim.counters.warpInstructions += latest.warpInstructions;
     sim.counters.tensorFlops += latest.tensorFlops;
-    return status && sim.model ? sim.addModelled() : status;
+    return status && sim.model ? sim.addModelled(programmatic, registers)
+                               : status;
   });
 }
 

@@ -120,6 +120,7 @@ Status Executor::launch(const Command &command) {
   config.block[0] = static_cast<uint32_t>(kernel.block);
   config.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
   config.programmatic = command.programmatic;
+  config.registers = static_cast<uint32_t>(kernel.registers);
 
   std::vector<uint64_t> slots(command.args.size());
   std::vector<void *> params;

@@ -24,10 +24,11 @@ struct MemoryAccess {
 };
 
 /// Watches launches: counters, timelines and traces. While a device has
-/// observers its launches run their clusters one after the other, in order, on
-/// one host thread, in an instrumented variant of the interpreter loop; without
-/// any, nothing is slower. Hooks see `Warp::cta` (id, rank, launch), registers
-/// (Warp::row, word) and `launch.function->infos[w.indexOf(op)]` (line, form).
+/// observers its launches run their clusters one after the other, in order (of
+/// a cooperative launch in turn), on one host thread, in an instrumented
+/// variant of the interpreter loop; without any, nothing is slower. Hooks see
+/// `Warp::cta` (id, rank, launch), registers (Warp::row, word) and
+/// `launch.function->infos[w.indexOf(op)]` (line, form).
 class Observer {
 public:
   virtual ~Observer() = default;

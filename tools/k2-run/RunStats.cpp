@@ -32,7 +32,9 @@ ordered_json kernelStats(const Executor &executor) {
          {"tensor_flops", counted(stats.counters.tensorFlops)},
          {"dram_read_bytes", modelled(stats.counters.dramReadBytes)},
          {"dram_write_bytes", modelled(stats.counters.dramWriteBytes)},
-         {"modelled_seconds", modelled(stats.counters.modelledSeconds)}});
+         {"modelled_seconds", modelled(stats.counters.modelledSeconds)},
+         {"modelled_chain_seconds",
+          modelled(stats.counters.modelledChainSeconds)}});
   }
   return list;
 }

@@ -4,6 +4,7 @@
 #include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/counting/Coalescing.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace ptxsim;
@@ -62,7 +63,15 @@ Collector::Collector(CacheSizes sizes)
     : sizes(sizes), l2Cache(sizes.l2Bytes, assumedWays) {}
 Collector::~Collector() = default;
 
-Collector::OfCta &Collector::of(const Cta &cta) { return *ctas[cta.rank]; }
+Collector::OfCta &Collector::of(const Cta &cta) {
+  if (latestCta.first != &cta) {
+    std::unique_ptr<OfCta> &state = ctas[&cta];
+    if (!state)
+      state = std::make_unique<OfCta>(l1Bytes(sizes, *launch));
+    latestCta = {&cta, state.get()};
+  }
+  return *latestCta.second;
+}
 
 // --- begin and end ---
 
@@ -74,8 +83,8 @@ void Collector::launchStarts(const Launch &l) {
   touched = std::make_unique<Touched>();
   lines.assign(l.function->ops.size(), {});
   ctas.clear();
-  for (uint32_t i = 0; i < l.cluster.x * l.cluster.y * l.cluster.z; ++i)
-    ctas.push_back(std::make_unique<OfCta>(l1Bytes(sizes, l)));
+  latestCta = {};
+  work.clear();
   const Kernel &kernel = l.function->kernel;
   result = {};
   result.kernel = kernel.name;
@@ -107,6 +116,10 @@ void Collector::launchEnds(const Launch &l) {
   }
   if (!sizes.keepL2 && sizes.l2Bytes)
     result.total[Counter::DramWriteBytes] += l2Cache.flush() * sectorBytes;
+  std::sort(work.begin(), work.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
+  for (const auto &[number, of] : work)
+    result.work.push_back(of);
   result.compulsoryReadBytes = touched->readSectors * sectorBytes;
   result.compulsoryWriteBytes = touched->writtenSectors * sectorBytes;
   launch = nullptr;
@@ -122,7 +135,12 @@ void Collector::ctaStarts(const Cta &cta) {
 void Collector::ctaEnds(const Cta &cta) {
   OfCta &c = of(cta);
   c.work.inFlight = c.inFlight.peak();
-  result.work.push_back(c.work);
+  // CTAs in the order in which they are launched: cluster by cluster.
+  const Dim3 d = launch->cluster, at = cta.clusterId;
+  const uint64_t cluster =
+      at.x + uint64_t(launch->grid.x / d.x) *
+                 (at.y + uint64_t(launch->grid.y / d.y) * at.z);
+  work.emplace_back(cluster * d.x * d.y * d.z + cta.rank, c.work);
 }
 
 // --- instructions ---

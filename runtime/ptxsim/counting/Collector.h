@@ -8,6 +8,7 @@
 #include "runtime/ptxsim/counting/Touched.h"
 
 #include <memory>
+#include <unordered_map>
 
 namespace ptxsim {
 
@@ -58,8 +59,11 @@ private:
   std::unique_ptr<Touched> touched;
   uint64_t base = 0; ///< of the arena
   const Launch *launch = nullptr;
-  std::vector<EventCounts> lines;           ///< by op
-  std::vector<std::unique_ptr<OfCta>> ctas; ///< by rank in the cluster
+  std::vector<EventCounts> lines; ///< by op
+  /// CTAs under way: those of a cluster, or all of a cooperative launch.
+  std::unordered_map<const Cta *, std::unique_ptr<OfCta>> ctas;
+  std::pair<const Cta *, OfCta *> latestCta{};
+  std::vector<std::pair<uint64_t, CtaWork>> work; ///< with the CTA's number
   KernelCounts result;
 };
 

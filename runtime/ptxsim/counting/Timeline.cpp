@@ -26,9 +26,9 @@ std::string quoted(std::string_view text) {
 
 } // namespace
 
-Timeline::OfCta &Timeline::of(const Cta &cta) { return ctas[cta.rank]; }
+Timeline::OfCta &Timeline::of(const Cta &cta) { return ctas[&cta]; }
 Timeline::OfWarp &Timeline::of(const Warp &w) {
-  return ctas[w.cta->rank].warps[w.index];
+  return ctas[w.cta].warps[w.index];
 }
 
 void Timeline::add(Event event) {
@@ -43,12 +43,12 @@ void Timeline::add(Event event) {
 void Timeline::launchStarts(const Launch &l) {
   launch = &l;
   ctas.clear();
-  ctas.resize(l.cluster.x * l.cluster.y * l.cluster.z);
+  clusters.clear();
 }
 
 void Timeline::launchEnds(const Launch &) {
   // After a fault CTAs have not ended.
-  for (OfCta &cta : ctas)
+  for (auto &[id, cta] : ctas)
     for (size_t w = 0; w < cta.warps.size(); ++w)
       closeSlice(cta, uint32_t(w), cta.warps[w]);
   ctas.clear();
@@ -62,7 +62,7 @@ void Timeline::ctaStarts(const Cta &cta) {
   c.process = ++processes;
   c.warps.resize(cta.warps.size());
   if (!cta.rank)
-    clusterArrivals = clusterClock = generation = 0;
+    clusters[&cta.cluster] = {};
   metadata.push_back(fmt::format(
       R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})",
       c.process,
@@ -139,15 +139,17 @@ void Timeline::issue(Warp &w, const Op &op, uint32_t mask) {
     // Perhaps that of another CTA of the cluster.
     const uint64_t at = w.addressOf(op, unsigned(std::countr_zero(mask)));
     const uint32_t tag = uint32_t(at) >> clusterShift;
-    OfCta &owner = tag && tag <= ctas.size() ? ctas[tag - 1] : cta;
+    const auto &peers = w.cta->cluster.ctas;
+    OfCta &owner = tag && tag <= peers.size() ? of(peers[tag - 1]) : cta;
     OfMbarrier &b = owner.mbarriers[uint32_t(at) & ownMask];
     b.arrivals = std::max(b.arrivals, s.clock + 1);
   }
   if (facts.clusterBarrier && mask) {
     if (launch->function->infos[index].form.find(".arrive") !=
         std::string_view::npos) {
-      clusterArrivals = std::max(clusterArrivals, s.clock + 1);
-      s.clusterArrival = generation;
+      OfCluster &cluster = clusters[&w.cta->cluster];
+      cluster.arrivals = std::max(cluster.arrivals, s.clock + 1);
+      s.clusterArrival = cluster.generation;
     }
   }
   s.resumeAt = 0;
@@ -214,8 +216,9 @@ void Timeline::executed(Warp &w, const Op &op, uint32_t mask, uint32_t again) {
     endWait(cta, w.index, s, std::exchange(s.resumeAt, 0),
             fmt::format("barrier {}", s.barrier));
   if (facts.clusterBarrier && info.form.find(".wait") != info.form.npos) {
-    if (generation > s.clusterArrival)
-      endWait(cta, w.index, s, clusterClock, "cluster barrier");
+    const OfCluster &cluster = clusters[&w.cta->cluster];
+    if (cluster.generation > s.clusterArrival)
+      endWait(cta, w.index, s, cluster.released, "cluster barrier");
     else
       s.waits = true, s.barrier = waitsForCluster;
   }
@@ -266,14 +269,15 @@ void Timeline::phaseEnds(const Cta &cta, uint32_t address) {
 }
 
 void Timeline::clusterReleased(const Cluster &cluster) {
-  ++generation;
-  clusterClock = clusterArrivals;
-  clusterArrivals = 0;
+  OfCluster &state = clusters[&cluster];
+  ++state.generation;
+  state.released = state.arrivals;
+  state.arrivals = 0;
   for (const Cta &cta : cluster.ctas) {
     OfCta &c = of(cta);
     for (size_t i = 0; i < c.warps.size(); ++i)
       if (c.warps[i].waits && c.warps[i].barrier == waitsForCluster)
-        endWait(c, uint32_t(i), c.warps[i], clusterClock, "cluster barrier");
+        endWait(c, uint32_t(i), c.warps[i], state.released, "cluster barrier");
   }
 }
 

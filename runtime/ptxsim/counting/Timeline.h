@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <unordered_map>
 
 namespace ptxsim {
 
@@ -69,6 +70,9 @@ private:
     uint64_t arrivals = 0, completed = 0; ///< latest clocks
     std::vector<Copy> pending, done;
   };
+  struct OfCluster {
+    uint64_t arrivals = 0, released = 0, generation = 0;
+  };
   struct OfCta {
     uint32_t process = 0;
     std::vector<OfWarp> warps;
@@ -88,10 +92,11 @@ private:
   size_t limit;
   bool truncated = false;
   uint32_t processes = 0;
-  uint64_t clusterArrivals = 0, clusterClock = 0, generation = 0;
   const OfWarp *arriving = nullptr; ///< who arrived last at a CTA barrier
   const Launch *launch = nullptr;
-  std::vector<OfCta> ctas; ///< by rank
+  /// Under way: those of a cluster, or all of a cooperative launch.
+  std::unordered_map<const Cta *, OfCta> ctas;
+  std::unordered_map<const Cluster *, OfCluster> clusters;
   std::vector<Event> events;
   std::vector<std::string> metadata;
 };

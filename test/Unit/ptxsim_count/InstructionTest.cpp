@@ -174,4 +174,46 @@ TEST(Instructions, SampledCtasAreEvenlySpaced) {
   EXPECT_EQ(run.counts.work.size(), 3u);
 }
 
+TEST(Instructions, OptionsAsText) {
+  DeviceOptions options;
+  ASSERT_TRUE(readOptions("mode=counters,sample=12", options));
+  EXPECT_TRUE(options.skipTensor);
+  EXPECT_EQ(options.sampleCtas, 12u);
+  EXPECT_EQ(readOptions("mode=quick", options).message(),
+            "mode: expected full or counters, but got 'quick'");
+  EXPECT_EQ(readOptions("sample=0", options).message(),
+            "sample: expected a number of CTAs from 1, but got '0'");
+}
+
+// All CTAs of a cooperative launch are under way at once; each keeps its own
+// figures.
+TEST(Instructions, CooperativeLaunch) {
+  Device device;
+  Collector collector({});
+  device.observe({&collector});
+  auto module = device.loadModule(kernel(R"(
+  mov.u32 %r2, %ctaid.x;
+  setp.eq.u32 %p0, %r2, 2;
+  @%p0 bra LAST;
+  bar.sync 0;
+  bra END;
+LAST:
+  fma.rn.f32 %f0, %f1, %f2, %f3;
+END:)"),
+                                  "k.ptx");
+  ASSERT_TRUE(module) << module.message();
+  const uint64_t in = *device.allocate(4096, "in");
+  const void *params[] = {&in, &in};
+  const Status status =
+      device.launch(**module, (*module)->kernels()[0], {3, 1, 1}, {64, 1, 1}, 0,
+                    params, nullptr, std::nullopt, true);
+  ASSERT_TRUE(status) << status.message();
+  const std::vector<CtaWork> &work = collector.latest().work;
+  ASSERT_EQ(work.size(), 3u);
+  EXPECT_EQ(work[0].instructions, 2 * (prologue + 5));
+  EXPECT_EQ(work[1].results[unsigned(OpClass::Fp32)], 0u);
+  EXPECT_EQ(work[2].instructions, 2 * (prologue + 4));
+  EXPECT_EQ(work[2].results[unsigned(OpClass::Fp32)], 64u);
+}
+
 } // namespace
