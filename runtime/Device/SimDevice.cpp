@@ -6,13 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Device.h"
-#include "runtime/ptxsim/model/Model.h"
+#include "runtime/ptxsim/model/Report.h"
 #include "runtime/ptxsim/ptxsim.h"
 
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace k2rt {
@@ -45,12 +48,29 @@ struct Sim {
   /// With K2RT_SIM=model=...
   std::optional<ptxsim::DeviceDescription> model;
   std::unique_ptr<ptxsim::Collector> collector;
+  /// With K2RT_SIM=counters=FILE: all launches, by file and kernel.
+  std::FILE *countersFile = nullptr;
+  std::map<std::pair<std::string, std::string>, ptxsim::KernelReport> reports;
   SimStream defaultStream;
   std::vector<std::unique_ptr<SimFunction>> functions;
 
   explicit Sim(const ptxsim::DeviceOptions &options) : device(options) {}
-  void useModel(ptxsim::DeviceDescription description) {
+  Sim(const Sim &) = delete;
+  Sim &operator=(const Sim &) = delete;
+  ~Sim() {
+    if (!countersFile)
+      return;
+    std::vector<ptxsim::KernelReport> list;
+    for (auto &[name, report] : reports)
+      list.push_back(std::move(report));
+    const std::string text = ptxsim::reportJson(list);
+    if (std::fwrite(text.data(), 1, text.size(), countersFile) != text.size())
+      std::fputs("K2RT_SIM: counters: cannot be written\n", stderr);
+    std::fclose(countersFile);
+  }
+  void useModel(ptxsim::DeviceDescription description, std::FILE *file) {
     model = std::move(description);
+    countersFile = file;
     collector = std::make_unique<ptxsim::Collector>(model->cacheSizes());
     device.observe({collector.get()});
   }
@@ -63,6 +83,12 @@ struct Sim {
         ptxsim::modelTime(*model, counts, {.registers = registers});
     if (!time)
       return time.status();
+    if (countersFile) {
+      ptxsim::KernelReport &report = reports[{counts.file, counts.kernel}];
+      report.counts.add(counts);
+      report.time = *time;
+      report.deviceName = model->name, report.deviceFile = model->file;
+    }
     counters.modelled = true;
     counters.dramReadBytes += counts.total[ptxsim::Counter::DramReadBytes];
     counters.dramWriteBytes += counts.total[ptxsim::Counter::DramWriteBytes];
@@ -283,43 +309,57 @@ const char *deviceName(void *) { return "sim"; }
 const char *errorString(void *self, int) { return Sim::of(self).error.c_str(); }
 void destroy(void *self) { delete static_cast<Sim *>(self); }
 
-/// Takes model=NAME out of the options of K2RT_SIM.
-Status takeModel(std::string &options,
-                 std::optional<ptxsim::DeviceDescription> &model) {
-  const std::string key = "model=";
+/// The options of K2RT_SIM that are not the simulator's own.
+struct Measuring {
+  std::string model, counters;
+};
+/// Takes model=NAME and counters=FILE out of the text.
+Measuring takeMeasuring(std::string &options) {
+  Measuring taken;
   std::string rest;
   for (size_t at = 0; at < options.size();) {
     const size_t comma = std::min(options.find(',', at), options.size());
     const std::string item = options.substr(at, comma - at);
     at = comma + 1;
-    if (item.rfind(key, 0) != 0) {
+    if (item.rfind("model=", 0) == 0)
+      taken.model = item.substr(6);
+    else if (item.rfind("counters=", 0) == 0)
+      taken.counters = item.substr(9);
+    else
       rest += (rest.empty() ? "" : ",") + item;
-      continue;
-    }
-    auto found = ptxsim::DeviceDescription::find(item.substr(key.size()));
-    if (!found)
-      return Status::input("K2RT_SIM: model: " + found.message());
-    model = std::move(*found);
   }
+  if (taken.model.empty() && !taken.counters.empty())
+    taken.model = "h200";
   options = std::move(rest);
-  return Status();
+  return taken;
 }
 } // namespace
 
 Expected<DriverTable> makeSimDriver() {
   ptxsim::DeviceOptions options;
-  std::optional<ptxsim::DeviceDescription> model;
+  Measuring measuring;
   if (const char *text = std::getenv("K2RT_SIM")) {
     std::string rest = text;
-    if (Status status = takeModel(rest, model); status.failed())
-      return status;
+    measuring = takeMeasuring(rest);
     if (ptxsim::Status status = ptxsim::readOptions(rest, options); !status)
       return Status::input("K2RT_SIM: " + status.message());
   }
+  std::optional<ptxsim::DeviceDescription> model;
+  if (!measuring.model.empty()) {
+    auto found = ptxsim::DeviceDescription::find(measuring.model);
+    if (!found)
+      return Status::input("K2RT_SIM: model: " + found.message());
+    model = std::move(*found);
+  }
+  std::FILE *file = nullptr;
+  if (!measuring.counters.empty() &&
+      !(file = std::fopen(measuring.counters.c_str(), "wb")))
+    return Status::input("K2RT_SIM: counters: " + measuring.counters +
+                         ": cannot be written: " + std::strerror(errno));
   DriverTable table{};
   Sim *sim = new Sim(options);
   if (model)
-    sim->useModel(std::move(*model));
+    sim->useModel(std::move(*model), file);
   table.self = sim;
   table.destroy = destroy;
   table.deviceName = deviceName;

@@ -107,7 +107,7 @@ void Collector::launchEnds(const Launch &l) {
     const OpInfo &info = f.infos[i];
     result.total += c;
     result.lines.push_back(
-        {info.line, std::string(info.form), sourceOf(f, info), c});
+        {uint32_t(i), info.line, std::string(info.form), sourceOf(f, info), c});
     if (l.facts[i].kind == OpClass::Tensor) {
       TensorCounts &t = result.tensor[tensorName(info.form)];
       t.ops += c[Counter::TensorOps];

@@ -1,7 +1,5 @@
 #include "runtime/ptxsim/counting/KernelCounts.h"
 
-#include <algorithm>
-
 using namespace ptxsim;
 
 namespace {
@@ -49,17 +47,20 @@ void KernelCounts::add(const KernelCounts &o) {
   total += o.total;
   grid = o.grid, block = o.block, cluster = o.cluster;
   sharedBytes = o.sharedBytes;
+  std::vector<LineCounts> merged;
+  auto mine = lines.begin();
   for (const LineCounts &line : o.lines) {
-    // Lines of one function: by number, then in the order of its ops.
-    auto same = [&](const LineCounts &l) {
-      return l.line == line.line && l.form == line.form;
-    };
-    auto it = std::find_if(lines.begin(), lines.end(), same);
-    if (it != lines.end())
-      it->counts += line.counts;
-    else
-      lines.push_back(line);
+    while (mine != lines.end() && mine->op < line.op)
+      merged.push_back(std::move(*mine++));
+    if (mine != lines.end() && mine->op == line.op) {
+      mine->counts += line.counts;
+      merged.push_back(std::move(*mine++));
+    } else {
+      merged.push_back(line);
+    }
   }
+  merged.insert(merged.end(), mine, lines.end());
+  lines = std::move(merged);
   for (const auto &[shape, counts] : o.tensor) {
     tensor[shape].ops += counts.ops;
     tensor[shape].flops += counts.flops;

@@ -35,6 +35,7 @@ struct EventCounts {
 };
 
 struct LineCounts {
+  uint32_t op = 0; ///< index in the function
   uint32_t line = 0;
   std::string form;
   std::string source; ///< file:line:column of .loc, if there is one

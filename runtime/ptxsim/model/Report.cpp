@@ -136,6 +136,7 @@ std::string ptxsim::modelledText(const KernelReport &r) {
   };
   around("kernel boundary in a graph", t.gapGraph);
   around("kernel boundary with programmatic launch", t.gapPdl);
+  around("host cost of a launch in a stream", t.hostCost);
   for (const std::string &item : t.assumed)
     text += "  assumed: " + item + "\n";
   for (const std::string &item : t.notModelled)

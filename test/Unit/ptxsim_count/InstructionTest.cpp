@@ -185,6 +185,30 @@ TEST(Instructions, OptionsAsText) {
             "sample: expected a number of CTAs from 1, but got '0'");
 }
 
+TEST(Instructions, LaunchesAddUp) {
+  const std::string body = R"(
+  setp.ge.u32 %p0, %r0, 32;
+  @!%p0 bra END;
+  fma.rn.f32 %f0, %f1, %f2, %f3;
+END:)";
+  const Counted small(body), large(body, {.threads = 64});
+  ASSERT_EQ(small.counts.lines.size() + 1, large.counts.lines.size());
+  KernelCounts sum;
+  sum.add(small.counts);
+  sum.add(large.counts);
+  EXPECT_EQ(sum.launches, 2u);
+  EXPECT_EQ(sum.ctas, 2u);
+  EXPECT_EQ(sum.total[Counter::Instructions],
+            small[Counter::Instructions] + large[Counter::Instructions]);
+  ASSERT_EQ(sum.lines.size(), large.counts.lines.size());
+  for (size_t i = 0; i < sum.lines.size(); ++i) {
+    EXPECT_EQ(sum.lines[i].line, large.counts.lines[i].line);
+    // One warp, then two; only the second executes the fma.
+    EXPECT_EQ(sum.lines[i].counts[Counter::Instructions],
+              sum.lines[i].form == "fma.rn.f32" ? 1u : 3u);
+  }
+}
+
 // All CTAs of a cooperative launch are under way at once; each keeps its own
 // figures.
 TEST(Instructions, CooperativeLaunch) {
