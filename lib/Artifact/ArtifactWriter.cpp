@@ -100,6 +100,8 @@ std::string k2c::ArtifactWriter::commit() {
                      std::error_code(errno, std::generic_category()));
     temporary = old;
   }
+  // What stays behind does no harm.
+  // NOLINTNEXTLINE(bugprone-unused-return-value)
   (void)sys::fs::remove_directories(temporary);
   temporary.clear();
   return "";
@@ -107,5 +109,6 @@ std::string k2c::ArtifactWriter::commit() {
 
 k2c::ArtifactWriter::~ArtifactWriter() {
   if (!temporary.empty())
+    // NOLINTNEXTLINE(bugprone-unused-return-value)
     (void)sys::fs::remove_directories(temporary);
 }

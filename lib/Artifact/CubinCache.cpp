@@ -83,5 +83,6 @@ void k2c::CubinCache::insert(const std::string &key, const Entry &entry) const {
     out.clear_error();
   }
   if (bad || sys::fs::rename(temporary, path))
+    // NOLINTNEXTLINE(bugprone-unused-return-value)
     (void)sys::fs::remove(temporary);
 }

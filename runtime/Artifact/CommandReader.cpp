@@ -16,7 +16,7 @@ LaunchArg ManifestReader::readLaunchArg(const JsonNode &node,
       arg.kind = LaunchArg::BufferRef;
       arg.target = buffers_.find(node["buffer"]);
       if (node.has("index"))
-        arg.index = expr(node["index"]);
+        arg.index = expr(node["index"], 0);
       return arg;
     }
     if (node.has("param")) {
@@ -50,7 +50,7 @@ LaunchArg ManifestReader::readLaunchArg(const JsonNode &node,
     node.keys({"i32"});
     arg.kind = LaunchArg::Integer;
     if (node.ok())
-      arg.value = expr(node["i32"]);
+      arg.value = expr(node["i32"], INT32_MIN, INT32_MAX);
   } else {
     if (!node.has("f32"))
       node.fail("an f32 for '" + formal.name + "'",
@@ -58,7 +58,7 @@ LaunchArg ManifestReader::readLaunchArg(const JsonNode &node,
     node.keys({"f32"});
     arg.kind = LaunchArg::Float;
     if (node.ok())
-      arg.number = static_cast<float>(node["f32"].number());
+      arg.number = node["f32"].number();
   }
   return arg;
 }
@@ -70,7 +70,7 @@ void ManifestReader::readLaunch(const JsonNode &node, Command &command) {
   command.target = kernels_.find(node["kernel"]);
   std::vector<JsonNode> grid = node["grid"].elements(3);
   for (size_t i = 0; i < grid.size(); ++i)
-    command.grid[i] = expr(grid[i]);
+    command.grid[i] = expr(grid[i], 1, kGridLimit[i]);
   if (node.has("programmatic"))
     command.programmatic = node["programmatic"].boolean();
   if (command.target < 0)
@@ -134,14 +134,14 @@ Command ManifestReader::readCommand(const JsonNode &node) {
   case CommandOp::Require:
     node.keys({"op", "layer", "ids"});
     command.target = buffers_.find(node["ids"]);
-    command.expr = expr(node["layer"]);
+    command.expr = expr(node["layer"], 0, manifest_.model.numLayers);
     break;
   case CommandOp::Trace:
     node.keys({"op", "name", "layer", "buffer"});
     node["name"].choice({"x", "router.ids", "router.weights"});
     command.name = node["name"].string();
     command.target = buffers_.find(node["buffer"]);
-    command.expr = expr(node["layer"]);
+    command.expr = expr(node["layer"], 0, manifest_.model.numLayers);
     break;
   }
   return command;

@@ -4,6 +4,8 @@
 #include "runtime/Checkpoint/Json.h"
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
 
 namespace k2rt {
 
@@ -138,11 +140,18 @@ int64_t JsonNode::integer(int64_t least, int64_t most) const {
   return value;
 }
 
-double JsonNode::number() const {
-  if (value_->is_number())
-    return value_->get<double>();
-  fail("a number", shown());
-  return 0;
+float JsonNode::number() const {
+  if (!value_->is_number()) {
+    fail("a number", shown());
+    return 0;
+  }
+  // What is next to the largest float32 would round to infinity.
+  double value = value_->get<double>();
+  if (std::abs(value) > static_cast<double>(FLT_MAX)) {
+    fail("a number of float32", shown());
+    return 0;
+  }
+  return static_cast<float>(value);
 }
 
 bool JsonNode::boolean() const {

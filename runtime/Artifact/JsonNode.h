@@ -46,7 +46,8 @@ public:
   /// A string out of a list; gives its position.
   size_t choice(std::initializer_list<const char *> names) const;
   int64_t integer(int64_t least = INT64_MIN, int64_t most = INT64_MAX) const;
-  double number() const;
+  /// Finite as a float32 too.
+  float number() const;
   bool boolean() const;
 
 private:

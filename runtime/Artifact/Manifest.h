@@ -18,6 +18,8 @@ namespace k2rt {
 
 /// The newest format this runtime reads.
 inline constexpr int64_t kManifestFormat = 1;
+/// The CTAs that a grid may have in x, y, z.
+inline constexpr int64_t kGridLimit[3] = {INT32_MAX, 65535, 65535};
 
 enum class ElementType { BF16, F32, F8E4M3, I32 };
 std::string_view elementTypeName(ElementType type);

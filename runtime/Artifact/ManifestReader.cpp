@@ -26,7 +26,10 @@ int NameTable::find(const JsonNode &node) const {
   return position.value_or(-1);
 }
 
-Expr ManifestReader::expr(const JsonNode &node) {
+Expr ManifestReader::expr(const JsonNode &node, int64_t least, int64_t most) {
+  // Others are looked at when their symbols have values.
+  if (node.json().is_number())
+    return {node.integer(least, most)};
   return readExpr(node, [&](const std::string &name) {
     for (const char *symbol : kStepSymbols)
       if (name == symbol)
@@ -49,8 +52,12 @@ void ManifestReader::readRope(const JsonNode &node) {
   ModelFacts &model = manifest_.model;
   for (const JsonNode &value :
        node["inv_freq"].elements(static_cast<size_t>(model.ropeHeadDim / 2)))
-    model.inverseFrequencies.push_back(static_cast<float>(value.number()));
-  model.ropeScale = static_cast<float>(node["scale"].number());
+    if (model.inverseFrequencies.push_back(value.number());
+        model.inverseFrequencies.back() < 0)
+      value.fail("a number of at least 0", value.json().dump());
+  model.ropeScale = node["scale"].number();
+  if (model.ropeScale <= 0)
+    node["scale"].fail("a positive number", node["scale"].json().dump());
 }
 
 void ManifestReader::readModel(const JsonNode &node) {
@@ -75,13 +82,18 @@ void ManifestReader::readModel(const JsonNode &node) {
     model.numExperts = size("n_routed_experts", 0);
   if (node.has("num_experts_per_tok"))
     model.expertsPerToken = size("num_experts_per_tok", 0);
+  if (model.expertsPerToken > model.numExperts)
+    node["num_experts_per_tok"].fail("at most the n_routed_experts " +
+                                         std::to_string(model.numExperts),
+                                     std::to_string(model.expertsPerToken));
   if (model.ropeHeadDim % 2)
     node["qk_rope_head_dim"].fail("an even number",
                                   std::to_string(model.ropeHeadDim));
   readRope(node["rope"]);
   if (node.has("moe_layers"))
-    for (const JsonNode &layer : node["moe_layers"].elements(2))
-      layer.integer(0, model.numLayers);
+    for (int64_t least = 0;
+         const JsonNode &layer : node["moe_layers"].elements(2))
+      least = layer.integer(least, model.numLayers);
   if (node.has("config_sha256"))
     model.configHash = node["config_sha256"].string();
 }
@@ -132,10 +144,10 @@ void ManifestReader::readParam(const JsonNode &node) {
                        std::to_string(param.shape.size()));
     return;
   }
-  param.rowStride =
-      param.shape.size() == 1
-          ? param.columns()
-          : node["row_stride"].integer(param.columns(), INT32_MAX);
+  param.rowStride = node["row_stride"].integer(
+      param.shape.size() == 1 ? 1 : param.columns(), INT32_MAX);
+  if (param.shape.size() == 1)
+    param.rowStride = param.columns();
   param.per =
       static_cast<Per>(node["per"].choice({"model", "layer", "expert"}));
   if (node.has("layout"))
@@ -162,7 +174,7 @@ void ManifestReader::readBuffer(const JsonNode &node) {
   buffer.name = buffers_.add(node["name"]);
   buffer.dtype = elementType(node["dtype"]);
   for (const JsonNode &dim : node["shape"].elements())
-    buffer.shape.push_back(expr(dim));
+    buffer.shape.push_back(expr(dim, 0));
   if (buffer.shape.empty()) {
     node["shape"].fail("at least one dimension", "none");
     return;
@@ -171,8 +183,13 @@ void ManifestReader::readBuffer(const JsonNode &node) {
       node["class"].choice({"step", "persistent", "input", "worklist"}));
   // Only rows of a known length can be padded.
   std::optional<int64_t> columns = buffer.shape.back().constant();
-  if (buffer.shape.size() > 1 && columns && node.has("row_stride"))
-    buffer.rowStride = node["row_stride"].integer(*columns, INT32_MAX);
+  if (node.has("row_stride")) {
+    bool padded = buffer.shape.size() > 1 && columns;
+    int64_t stride =
+        node["row_stride"].integer(padded ? *columns : 0, INT32_MAX);
+    if (padded)
+      buffer.rowStride = stride;
+  }
   manifest_.buffers.push_back(std::move(buffer));
 }
 
@@ -217,6 +234,9 @@ void ManifestReader::readKernel(const JsonNode &node) {
     std::vector<JsonNode> cluster = node["cluster"].elements(3);
     for (size_t i = 0; i < cluster.size(); ++i)
       kernel.cluster[i] = cluster[i].integer(1, 16);
+    int64_t ctas = kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2];
+    if (ctas > 16)
+      node["cluster"].fail("at most 16 CTAs", std::to_string(ctas));
   }
   for (const JsonNode &arg : node["args"].elements()) {
     arg.keys({"kind", "name"}, {"access"});

@@ -68,7 +68,9 @@ private:
   Command readCommand(const JsonNode &node);
   void readLaunch(const JsonNode &node, Command &command);
   LaunchArg readLaunchArg(const JsonNode &node, const KernelArg &formal);
-  Expr expr(const JsonNode &node);
+  /// A number must lie within the bounds.
+  Expr expr(const JsonNode &node, int64_t least = INT64_MIN,
+            int64_t most = INT64_MAX);
   ElementType elementType(const JsonNode &node);
 
   JsonNode root_;

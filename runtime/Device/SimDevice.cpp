@@ -309,6 +309,12 @@ const char *deviceName(void *) { return "sim"; }
 const char *errorString(void *self, int) { return Sim::of(self).error.c_str(); }
 void destroy(void *self) { delete static_cast<Sim *>(self); }
 
+/// A CTA that executes more warp instructions hangs (K2RT_SIM=limit=N). That
+/// takes seconds to two minutes, by instruction. k2c's longest, attention over
+/// 131,072 tokens with the heads of Kimi K2, executes 2.3e7: 1.1e4 for each
+/// page.
+constexpr uint64_t kHang = 1ull << 31;
+
 /// The options of K2RT_SIM that are not the simulator's own.
 struct Measuring {
   std::string model, counters;
@@ -337,6 +343,7 @@ Measuring takeMeasuring(std::string &options) {
 
 Expected<DriverTable> makeSimDriver() {
   ptxsim::DeviceOptions options;
+  options.instructionLimit = kHang;
   Measuring measuring;
   if (const char *text = std::getenv("K2RT_SIM")) {
     std::string rest = text;

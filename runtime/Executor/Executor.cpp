@@ -282,6 +282,10 @@ Expected<std::vector<TracePoint>> Executor::tracePoints() const {
         Expected<int64_t> layer = command.expr.evaluate(symbols);
         if (!layer)
           status = layer.status();
+        else if (*layer < 0 || *layer > manifest().model.numLayers)
+          status = Status::input(fmt::format(
+              "expected a layer from 0 to {}, but got {} = {}",
+              manifest().model.numLayers, command.expr.str(), *layer));
         else if (seen.emplace(command.name, *layer).second)
           points.push_back({command.name, *layer, command.target});
       }

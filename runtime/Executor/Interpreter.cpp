@@ -102,17 +102,15 @@ Status Executor::bindArgument(const LaunchArg &arg, uint64_t &slot) {
 Status Executor::launch(const Command &command) {
   const KernelInfo &kernel = manifest().kernels[command.target];
   LaunchConfig config{};
-  constexpr int64_t kGridLimit[3] = {INT32_MAX, 65535, 65535};
   for (int i = 0; i < 3; ++i) {
     Expected<int64_t> extent = command.grid[i].evaluate(symbols_);
     if (!extent)
       return extent.status();
-    if (*extent < 0 || *extent > kGridLimit[i])
-      return Status::input(
-          fmt::format("expected a grid extent {} from 0 to {}, but got {} = {}",
-                      "xyz"[i], kGridLimit[i], command.grid[i].str(), *extent));
-    if (*extent == 0)
-      return Status();
+    // Steps without tokens launch nothing, and others leave no kernel out.
+    if (*extent < 1 || *extent > kGridLimit[i])
+      return Status::input(fmt::format(
+          "grid[{}]: expected an extent from 1 to {}, but got {} = {}", i,
+          kGridLimit[i], command.grid[i].str(), *extent));
     config.grid[i] = static_cast<uint32_t>(*extent);
     config.cluster[i] = static_cast<uint32_t>(kernel.cluster[i]);
     config.block[i] = 1;

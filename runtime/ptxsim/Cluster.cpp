@@ -76,7 +76,9 @@ bool Cluster::turn() {
           throw Fault{
               faultText(w, w.ops[w.pc], std::nullopt,
                         fmt::format("the CTA has executed more than {} warp "
-                                    "instructions: it hangs",
+                                    "instructions: it hangs (another limit: "
+                                    "--limit=N of ptxsim, limit=N in K2RT_SIM "
+                                    "or PTXSIM_OPTIONS)",
                                     limit),
                         {{"the warp is here: a loop whose condition never "
                           "becomes true, or a wait for what nobody does"}}),

@@ -27,14 +27,18 @@ constexpr Switch switches[] = {
     {"limits", &Checks::limits},
 };
 
+/// Digits only, and all of the text.
+bool readNumber(std::string_view text, uint64_t &number) {
+  const char *begin = text.data(), *end = begin + text.size();
+  auto [p, code] = std::from_chars(begin, end, number);
+  return code == std::errc() && p == end;
+}
+
 /// random:SEED
 bool readRandom(std::string_view text, uint64_t &seed) {
   const std::string_view random = "random:";
-  if (!text.starts_with(random))
-    return false;
-  const char *end = text.data() + text.size();
-  auto [p, code] = std::from_chars(text.data() + random.size(), end, seed);
-  return code == std::errc() && p == end;
+  return text.starts_with(random) &&
+         readNumber(text.substr(random.size()), seed);
 }
 
 } // namespace
@@ -106,6 +110,14 @@ Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
         return s;
       continue;
     }
+    if (name == "limit") {
+      if (!readNumber(value, options.instructionLimit))
+        return Status::error(
+            fmt::format("limit: expected a number of warp instructions of a "
+                        "CTA, or 0 for none, but got '{}'",
+                        value));
+      continue;
+    }
     if (name == "mode") {
       if (value != "full" && value != "counters")
         return Status::error(fmt::format(
@@ -114,9 +126,7 @@ Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
       continue;
     }
     if (name == "sample") {
-      const char *end = value.data() + value.size();
-      auto [p, code] = std::from_chars(value.data(), end, options.sampleCtas);
-      if (code != std::errc() || p != end || !options.sampleCtas)
+      if (!readNumber(value, options.sampleCtas) || !options.sampleCtas)
         return Status::error(fmt::format(
             "sample: expected a number of CTAs from 1, but got '{}'", value));
       continue;
@@ -132,8 +142,8 @@ Status ptxsim::readOptions(std::string_view text, DeviceOptions &options) {
         found = &s;
     if (!found)
       return Status::error(fmt::format(
-          "expected schedule, async, tc, mode, sample or the name of a "
-          "check, but got '{}'",
+          "expected schedule, async, tc, limit, mode, sample or the "
+          "name of a check, but got '{}'",
           name));
     if (value != "on" && value != "off")
       return Status::error(

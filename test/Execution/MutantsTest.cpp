@@ -56,6 +56,8 @@ protected:
     return made;
   }
 
+  void everyMistake();
+
   void expectDropped(StringRef kernel, StringRef instruction) {
     bool dropped = true, any = false;
     for (unsigned index = 0; dropped; ++index) {
@@ -160,74 +162,80 @@ TEST_F(Mutants, Synchronisation) {
 }
 
 // By hand: every mistake in every kernel; prints those that nothing notices.
-// --gtest_also_run_disabled_tests --gtest_filter='Mutants.*EveryMistake'
-TEST_F(Mutants, DISABLED_EveryMistake) {
+// --gtest_also_run_disabled_tests --gtest_filter='Mutants.*EveryMistake*'
+void Mutants::everyMistake() {
   int all = 0, survived = 0;
-  for (bool isQuantized : {false, true}) {
-    compile(isQuantized ? with({{"hidden_size", 328},
-                                {"q_lora_rank", 160},
-                                {"kv_lora_rank", 144},
-                                {"intermediate_size", 208},
-                                {"moe_intermediate_size", 136},
-                                {"quantization_config", quantized()}})
-                        : with({{"hidden_size", 328},
-                                {"q_lora_rank", 200},
-                                {"kv_lora_rank", 288},
-                                {"num_attention_heads", 18},
-                                {"num_key_value_heads", 18},
-                                {"qk_nope_head_dim", 24},
-                                {"qk_rope_head_dim", 24},
-                                {"v_head_dim", 72},
-                                {"n_routed_experts", 75},
-                                {"num_experts_per_tok", 8},
-                                {"n_group", 5},
-                                {"topk_group", 3}}));
-    std::vector<std::string> names;
-    for (auto tile : module->getOps<tile::KernelOp>())
-      if (!tile.getSymName().ends_with("_masked"))
-        names.push_back(tile.getSymName().str());
-    for (const std::string &name : names) {
-      if (StringRef(name).starts_with("dense_") &&
-          llvm::is_contained(names, "moe_" + name.substr(6)))
-        continue;
-      for (unsigned index = 0;; ++index) {
-        std::optional<std::string> made;
+  std::vector<std::string> names;
+  for (auto tile : module->getOps<tile::KernelOp>())
+    if (!tile.getSymName().ends_with("_masked"))
+      names.push_back(tile.getSymName().str());
+  for (const std::string &name : names) {
+    if (StringRef(name).starts_with("dense_") &&
+        llvm::is_contained(names, "moe_" + name.substr(6)))
+      continue;
+    for (unsigned index = 0;; ++index) {
+      std::optional<std::string> made;
+      Edits edits;
+      edits.tile = [&](tile::KernelOp tile) {
+        if (tile.getSymName() == name)
+          made = mutate(tile, {nullptr, index});
+      };
+      std::string message = caught(name, edits);
+      if (!made)
+        break;
+      ++all;
+      if (message.empty()) {
+        ++survived;
+        llvm::errs() << "survived: " << *made << "\n";
+      }
+    }
+    for (const char *instruction :
+         {"bar.sync", "cp.async.wait_group", "cp.async.commit_group"}) {
+      bool dropped = true;
+      for (unsigned index = 0; dropped; ++index) {
         Edits edits;
-        edits.tile = [&](tile::KernelOp tile) {
-          if (tile.getSymName() == name)
-            made = mutate(tile, {nullptr, index});
+        dropped = false;
+        edits.ptx = [&](std::string &ptx) {
+          dropped |= StringRef(ptx).contains(".entry " + name + "(") &&
+                     dropInstruction(ptx, instruction, index);
         };
         std::string message = caught(name, edits);
-        if (!made)
-          break;
-        ++all;
-        if (message.empty()) {
+        all += dropped;
+        if (dropped && message.empty()) {
           ++survived;
-          llvm::errs() << "survived: " << *made << "\n";
-        }
-      }
-      for (const char *instruction :
-           {"bar.sync", "cp.async.wait_group", "cp.async.commit_group"}) {
-        bool dropped = true;
-        for (unsigned index = 0; dropped; ++index) {
-          Edits edits;
-          dropped = false;
-          edits.ptx = [&](std::string &ptx) {
-            dropped |= StringRef(ptx).contains(".entry " + name + "(") &&
-                       dropInstruction(ptx, instruction, index);
-          };
-          std::string message = caught(name, edits);
-          all += dropped;
-          if (dropped && message.empty()) {
-            ++survived;
-            llvm::errs() << "survived: " << name << " without " << instruction
-                         << " " << index << "\n";
-          }
+          llvm::errs() << "survived: " << name << " without " << instruction
+                       << " " << index << "\n";
         }
       }
     }
   }
   llvm::errs() << all << " mistakes, " << survived << " survived\n";
+}
+
+TEST_F(Mutants, DISABLED_EveryMistakeBf16) {
+  compile(with({{"hidden_size", 328},
+                {"q_lora_rank", 200},
+                {"kv_lora_rank", 288},
+                {"num_attention_heads", 18},
+                {"num_key_value_heads", 18},
+                {"qk_nope_head_dim", 24},
+                {"qk_rope_head_dim", 24},
+                {"v_head_dim", 72},
+                {"n_routed_experts", 75},
+                {"num_experts_per_tok", 8},
+                {"n_group", 5},
+                {"topk_group", 3}}));
+  everyMistake();
+}
+
+TEST_F(Mutants, DISABLED_EveryMistakeFp8) {
+  compile(with({{"hidden_size", 328},
+                {"q_lora_rank", 160},
+                {"kv_lora_rank", 144},
+                {"intermediate_size", 208},
+                {"moe_intermediate_size", 136},
+                {"quantization_config", quantized()}}));
+  everyMistake();
 }
 
 } // namespace

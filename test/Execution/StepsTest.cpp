@@ -45,11 +45,18 @@ TEST_F(Steps, TokensOn384Experts) {
   allLengths([&](SequenceLength length) { run({length}); });
 }
 
+// Around a tile of 64 rows and around two.
+TEST_F(Steps, TokensAroundATile) {
+  compile(baseConfig());
+  for (int64_t tokens : {2, 63, 65, 127, 128})
+    run({{0, tokens}});
+}
+
 // Cached lengths around a page, alone and with another number of tokens in one
 // ragged batch, with an empty sequence between.
 TEST_F(Steps, CachedLengths) {
   compile(baseConfig());
-  for (int64_t past : {0, 63, 64, 65, 1000})
+  for (int64_t past : {0, 1, 63, 64, 65, 1000})
     for (int64_t tokens : {1, 2, 17})
       run({{past, tokens}});
   run({{0, 1},
@@ -68,7 +75,8 @@ TEST_F(Steps, LongContexts) {
   only = "attention";
   for (int64_t past : {8191, 8192, 8193})
     run({{past, 1}});
-  run({{32767, 1}});
+  for (int64_t past : {32767, 32768, 32769})
+    run({{past, 1}});
 }
 
 // Unused cache entries, and the pages that no sequence has, may hold anything:

@@ -199,8 +199,8 @@ const Buffer &Arguments::find(const std::string &where,
     if (b.name == which)
       return b;
   size_t index = 0;
-  const char *end = which.data() + which.size();
-  if (auto [p, code] = std::from_chars(which.data(), end, index);
+  const char *begin = which.data(), *end = begin + which.size();
+  if (auto [p, code] = std::from_chars(begin, end, index);
       code == std::errc() && p == end) {
     if (index >= values.size() || !values[index].buffer)
       fail("{}: expected the index of an argument that is a buffer, but got {}",

@@ -26,8 +26,8 @@ double uniform(uint64_t &state) {
 
 std::optional<double> number(std::string_view text) {
   double value = 0;
-  const char *end = text.data() + text.size();
-  auto [p, code] = std::from_chars(text.data(), end, value);
+  const char *begin = text.data(), *end = begin + text.size();
+  auto [p, code] = std::from_chars(begin, end, value);
   if (code != std::errc() || p != end)
     return std::nullopt;
   return value;

@@ -44,12 +44,12 @@ FloatFormat formatOf(const ElementType &type) {
 template <class T>
 std::optional<T> parse(std::string_view text, int base = 10) {
   T value;
-  const char *end = text.data() + text.size();
+  const char *begin = text.data(), *end = begin + text.size();
   std::from_chars_result r{};
   if constexpr (std::is_floating_point_v<T>)
-    r = std::from_chars(text.data(), end, value);
+    r = std::from_chars(begin, end, value);
   else
-    r = std::from_chars(text.data(), end, value, base);
+    r = std::from_chars(begin, end, value, base);
   if (r.ec != std::errc() || r.ptr != end)
     return std::nullopt;
   return value;
@@ -128,7 +128,7 @@ std::optional<uint64_t> tool::encode(const ElementType &type,
   // Hexadecimal is bits, whatever the sign.
   if (*magnitude > (type.kind == ElementType::Signed && !hex ? half - 1 : all))
     return std::nullopt;
-  return *magnitude;
+  return magnitude;
 }
 
 uint64_t tool::encode(const ElementType &type, double value) {

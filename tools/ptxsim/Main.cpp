@@ -40,7 +40,7 @@ The exit status is 0, 1 for wrong arguments or files, 2 for a fault of the kerne
 struct Settings {
   std::string file, entry, grid = "1", block = "32", cluster, shared = "0",
                            threads = "0", schedule = "rr", async = "eager",
-                           tc = "exact32", check, print = "64";
+                           tc = "exact32", check, print = "64", limit;
   std::vector<std::string> buffers, args, outs;
   bool list = false;
 };
@@ -132,6 +132,10 @@ void addOptions(CLI::App &app, Settings &s) {
                  "a100 (models of the hardware)")
       ->type_name("MODE")
       ->group("Launch");
+  app.add_option("--limit", s.limit,
+                 "warp instructions before a CTA counts as hung (0: never)")
+      ->type_name("N")
+      ->group("Checking");
   app.add_option("--threads", s.threads, "host threads (0: all cores)")
       ->type_name("N")
       ->group("Launch");
@@ -163,6 +167,14 @@ int run(const Settings &s,
   require("--", readSchedule(s.schedule, options));
   require("--", readAsync(s.async, options));
   require("--", readNumerics(s.tc, options));
+  if (!s.limit.empty()) {
+    const std::vector<uint64_t> n = parseNumbers("--limit", s.limit, ',');
+    if (n.size() != 1)
+      fail("--limit: expected a number of warp instructions of a CTA, or 0 for "
+           "none, but got '{}'",
+           s.limit);
+    options.instructionLimit = n[0];
+  }
   require("--check: ", readChecks(s.check, options));
   for (const auto &e : extensions)
     e->configure(options);

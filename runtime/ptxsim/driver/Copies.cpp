@@ -28,6 +28,7 @@ CUdeviceptr pointer(const void *host) {
 CUresult copy2D(const CUDA_MEMCPY2D *c, CUstream stream = nullptr) {
   if (!c)
     return CUDA_ERROR_INVALID_VALUE;
+  // NOLINTNEXTLINE(bugprone-invalid-enum-default-initialization): set below
   CUDA_MEMCPY3D d{};
   d.srcXInBytes = c->srcXInBytes, d.srcY = c->srcY;
   d.srcMemoryType = c->srcMemoryType;

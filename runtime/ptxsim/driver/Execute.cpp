@@ -171,6 +171,7 @@ CUresult ptxsim::cuda::execute(CUctx_st &context, const Work &work) {
 CopyWork ptxsim::cuda::linearCopy(CUmemorytype to, CUdeviceptr destination,
                                   CUmemorytype from, CUdeviceptr source,
                                   size_t bytes) {
+  // NOLINTNEXTLINE(bugprone-invalid-enum-default-initialization): set below
   CUDA_MEMCPY3D c{};
   c.dstMemoryType = to, c.srcMemoryType = from;
   c.dstHost = reinterpret_cast<void *>(destination), c.dstDevice = destination;

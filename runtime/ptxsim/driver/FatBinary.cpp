@@ -9,7 +9,7 @@ namespace {
 
 template <class T> T read(const std::byte *at) {
   T value;
-  std::memcpy(&value, at, sizeof value);
+  std::memcpy(static_cast<void *>(&value), at, sizeof(T));
   return value;
 }
 

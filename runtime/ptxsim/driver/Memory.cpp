@@ -66,7 +66,7 @@ CUresult hostAllocate(void **pp, size_t bytes, unsigned flags) {
 }
 
 template <class T> CUresult put(void *data, T value) {
-  std::memcpy(data, &value, sizeof value);
+  std::memcpy(data, static_cast<const void *>(&value), sizeof(T));
   return CUDA_SUCCESS;
 }
 

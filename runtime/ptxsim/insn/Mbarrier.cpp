@@ -326,8 +326,9 @@ bool ptxsim::decodeMbarrier(Decoder &d) {
     op.d = count, op.a = state;
     return true;
   }
+  default:
+    return false;
   }
-  return false;
 }
 
 bool ptxsim::decodeCopyArrive(Decoder &d) {

@@ -142,8 +142,11 @@ bool ptxsim::decodeTensorCopy(Decoder &d) {
   if (takeCompletion(d) != !store)
     return false;
   const bool multicast = !store && d.take("multicast::cluster");
-  if (reduces && (o.reduction = takeReduction(d)) == Reduction::None)
-    return false;
+  if (reduces) {
+    o.reduction = takeReduction(d);
+    if (o.reduction == Reduction::None)
+      return false;
+  }
   if (!d.done() || (multicast && o.space == Space::Shared))
     return false;
   d.expect((store ? 2 : 3) + multicast + hint);

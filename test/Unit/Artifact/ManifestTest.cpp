@@ -110,11 +110,64 @@ TEST(Manifest, NamesTheFieldThatIsWrong) {
                 "but got \"tensor_map\""));
 }
 
+TEST(Manifest, ChecksNumbersOfTheModelAndOfKernels) {
+  EXPECT_THAT(refusal("/model/num_experts_per_tok", 5),
+              HasSubstr("model.num_experts_per_tok: expected at most the "
+                        "n_routed_experts 4, but got 5"));
+  EXPECT_THAT(
+      refusal("/model/moe_layers", json::array({2, 1})),
+      HasSubstr("model.moe_layers[1]: expected an integer from 2 to 2"));
+  EXPECT_THAT(refusal("/model/page_size", -64),
+              HasSubstr("model.page_size: expected an integer from 1 to"));
+  EXPECT_THAT(refusal("/model/rope/inv_freq/0", -1.5),
+              HasSubstr("model.rope.inv_freq[0]: expected a number of at least "
+                        "0, but got -1.5"));
+  EXPECT_THAT(refusal("/model/rope/inv_freq/0", 1e39),
+              HasSubstr("inv_freq[0]: expected a number of float32, but got "
+                        "1e+39"));
+  EXPECT_THAT(
+      refusal("/model/rope/scale", 0),
+      HasSubstr("model.rope.scale: expected a positive number, but got 0"));
+  for (int block : {0, -128, 1025})
+    EXPECT_THAT(refusal("/kernels/0/block", block),
+                HasSubstr("kernels[0].block: expected an integer from 1 to "
+                          "1024, but got " +
+                          std::to_string(block)));
+  EXPECT_THAT(refusal("/kernels/0/shared_bytes", 232449),
+              HasSubstr("kernels[0].shared_bytes: expected an integer from 0 "
+                        "to 232448, but got 232449"));
+  EXPECT_THAT(refusal("/kernels/0/registers", 256),
+              HasSubstr("kernels[0].registers: expected an integer from 0 to"));
+  EXPECT_THAT(refusal("/kernels/0/cluster", json::array({1, 0, 1})),
+              HasSubstr("kernels[0].cluster[1]: expected an integer from 1"));
+  EXPECT_THAT(refusal("/kernels/0/cluster", json::array({8, 4, 1})),
+              HasSubstr("kernels[0].cluster: expected at most 16 CTAs, but got "
+                        "32"));
+  for (const char *field : {"rows", "rows_per_token"})
+    EXPECT_THAT(
+        refusal((std::string("/worklists/0/maker/") + field).c_str(), 0),
+        HasSubstr(std::string("worklists[0].maker.") + field +
+                  ": expected an integer from 1 to 2147483647, but got 0"));
+}
+
 TEST(Manifest, ChecksParams) {
   EXPECT_THAT(refusal("/params/0/dtype", "f16"),
               HasSubstr("params[0].dtype: expected bf16 | f32 | f8e4m3 | i32"));
   EXPECT_THAT(refusal("/params/0/row_stride", 5),
               HasSubstr("params[0].row_stride: expected an integer from 6"));
+  EXPECT_THAT(refusal("/params/1/row_stride", 0),
+              HasSubstr("params[1].row_stride: expected an integer from 1"));
+  EXPECT_THAT(refusal("/params/0/shape/0", 0),
+              HasSubstr("params[0].shape[0]: expected an integer from 1"));
+  EXPECT_THAT(refusal("/params/0/parts/0/at", -1),
+              HasSubstr("params[0].parts[0].at: expected an integer of at "
+                        "least 0, but got -1"));
+  EXPECT_THAT(refusal("/params/0/parts/0/rows", 0),
+              HasSubstr("params[0].parts[0].rows: expected an integer of at "
+                        "least 1, but got 0"));
+  EXPECT_THAT(refusal("/params/0/parts/0/cols", 7),
+              HasSubstr("params[0].parts[0].cols: expected an integer from 1 "
+                        "to 6, but got 7"));
   EXPECT_THAT(refusal("/params/0/shape", json::array({1, 2, 3})),
               HasSubstr("params[0].shape: expected one or two dimensions"));
   EXPECT_THAT(refusal("/params/0/layout", "fragments"),
@@ -131,7 +184,9 @@ TEST(Manifest, ChecksParams) {
   EXPECT_THAT(
       refusal("/params/1/layers", json::array({1, 3})),
       HasSubstr("params[1].layers[1]: expected an integer from 1 to 2"));
-  EXPECT_THAT(refusal("/model/n_routed_experts", 0),
+  json none = tiny();
+  none["model"]["n_routed_experts"] = none["model"]["num_experts_per_tok"] = 0;
+  EXPECT_THAT(parseManifest(none.dump(), "m").status().message(),
               HasSubstr("expected a model with n_routed_experts"));
 }
 
@@ -147,6 +202,11 @@ TEST(Manifest, ChecksBuffersAndExpressions) {
               HasSubstr("shape[0]: expected an array of 3, but got 2"));
   EXPECT_THAT(refusal("/buffers/0/shape/0", 1.5),
               HasSubstr("shape[0]: expected an integer, but got 1.5"));
+  EXPECT_THAT(refusal("/buffers/0/shape/0", -1),
+              HasSubstr("buffers[0].shape[0]: expected an integer of at least "
+                        "0, but got -1"));
+  EXPECT_THAT(refusal("/buffers/0/row_stride", -1),
+              HasSubstr("buffers[0].row_stride: expected an integer from 0"));
   EXPECT_THAT(refusal("/buffers/8/row_stride", 5),
               HasSubstr("buffers[8].row_stride: expected an integer from 6"));
   EXPECT_THAT(refusal("/worklists/0/name", "other"), HasSubstr("expected"));
@@ -169,6 +229,33 @@ TEST(Manifest, ChecksCommands) {
                 "but got 'nobody'"));
   EXPECT_THAT(launch("/grid", json::array({1, 1})),
               HasSubstr("grid: expected an array of 3, but got 2"));
+  EXPECT_THAT(launch("/grid/0", 0),
+              HasSubstr("entries.model[0].grid[0]: expected an integer from 1 "
+                        "to 2147483647, but got 0"));
+  EXPECT_THAT(launch("/grid/0", -1), HasSubstr("2147483647, but got -1"));
+  EXPECT_THAT(launch("/grid/0", int64_t(1) << 40),
+              HasSubstr("to 2147483647, but got 1099511627776"));
+  EXPECT_THAT(launch("/grid/1", 65536),
+              HasSubstr("entries.model[0].grid[1]: expected an integer from 1 "
+                        "to 65535, but got 65536"));
+  EXPECT_THAT(launch("/grid/2", 1.5),
+              HasSubstr("grid[2]: expected an integer, but got 1.5"));
+  EXPECT_THAT(
+      launch("/args/1/i32", int64_t(1) << 31),
+      HasSubstr("entries.model[0].args[1].i32: expected an integer from "
+                "-2147483648 to 2147483647, but got 2147483648"));
+  EXPECT_THAT(
+      refusal("/entries/model/3/commands/0/args/2/index", -1),
+      HasSubstr("index: expected an integer of at least 0, but got -1"));
+  EXPECT_THAT(
+      refusal("/entries/model/2/layer", 3),
+      HasSubstr("entries.model[2].layer: expected an integer from 0 to 2"));
+  EXPECT_THAT(
+      refusal("/entries/model/3/from", -1),
+      HasSubstr("entries.model[3].from: expected an integer from 0 to 2"));
+  EXPECT_THAT(
+      refusal("/entries/model/4/to", 0),
+      HasSubstr("entries.model[4].to: expected an integer from 1 to 2"));
   EXPECT_THAT(launch("/args", json::array()),
               HasSubstr("args: expected 5 arguments for 'embed', but got 0"));
   EXPECT_THAT(

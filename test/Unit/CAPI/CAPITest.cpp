@@ -5,10 +5,12 @@
 #include "runtime/Checkpoint/SafetensorsWriter.h"
 #include "test/Unit/Checkpoint/TestFiles.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -134,6 +136,39 @@ TEST_F(CAPITest, TakesAMask) {
   ASSERT_EQ(k2rt_read(model_, "x", x.data(), 12), K2RT_OK);
   EXPECT_THAT(std::span(x).first(6), testing::Each(6.0f));
   EXPECT_THAT(std::span(x).last(6), testing::Each(2.0f));
+}
+
+// Two steps at once over one cache: one of them is refused and has changed
+// nothing, so that the tokens of the others all find room.
+TEST_F(CAPITest, ASecondThreadIsRefused) {
+  constexpr int kSteps = 10000;
+  start("stack", {kSteps});
+  int64_t length = 1;
+  int32_t position = 0;
+  std::vector<uint16_t> x0(6, 0x4000);
+  k2rt_step_input input = {};
+  input.lengths = &length;
+  input.num_sequences = 1;
+  input.x0 = x0.data();
+  input.positions = &position;
+  std::atomic<int> done = 0, refused = 0, wrong = 0;
+  auto work = [&] {
+    while (done + refused < kSteps && refused < 3) {
+      if (k2rt_step(model_, &input) == K2RT_OK)
+        ++done;
+      else if (std::string(k2rt_last_error())
+                   .starts_with("expected one call at a time on a model"))
+        ++refused;
+      else
+        ++wrong, refused += 3;
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(done, 0);
+  EXPECT_GE(refused, 3);
 }
 
 TEST_F(CAPITest, RefusesWhatIsOutOfOrder) {

@@ -163,21 +163,26 @@ TEST(Checkpoint, FindsTensorsUnderEveryPrefix) {
 }
 
 TEST(Checkpoint, ReadsUnalignedTensorsRight) {
-  // One U8 first, so that the F32 values start at an odd address.
+  // One U8 first, so that the F32 and BF16 values start at odd offsets.
   float values[2] = {0.5f, -3.0f};
   std::string data(1, 'x');
   data.append(reinterpret_cast<const char *>(values), sizeof(values));
+  data.append("\x40\x3f\0\xc0", 4);
   ScratchFolder dir;
   dir.write(
       "model.safetensors",
       safetensors(R"({"p":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
-                  R"("f":{"dtype":"F32","shape":[2],"data_offsets":[1,9]}})",
+                  R"("f":{"dtype":"F32","shape":[2],"data_offsets":[1,9]},)"
+                  R"("h":{"dtype":"BF16","shape":[2],"data_offsets":[9,13]}})",
                   data));
   auto checkpoint = Checkpoint::open(dir.str());
   ASSERT_TRUE(checkpoint);
   auto floats = readFloats(**checkpoint->get("f"));
   ASSERT_TRUE(floats);
   EXPECT_EQ(*floats, (std::vector<float>{0.5f, -3.0f}));
+  floats = readFloats(**checkpoint->get("h"));
+  ASSERT_TRUE(floats);
+  EXPECT_EQ(*floats, (std::vector<float>{0.75f, -2.0f}));
   EXPECT_THAT(readFloats(**checkpoint->get("p")).status().message(),
               HasSubstr("tensor 'p': expected a type that widens to float32, "
                         "but got U8"));

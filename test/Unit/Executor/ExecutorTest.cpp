@@ -220,6 +220,28 @@ TEST_F(ExecutorTest, ChecksTheManifestAgainstWhatItCanFill) {
               HasSubstr("expected an entry 'head', but got none"));
 }
 
+TEST_F(ExecutorTest, ExtentsOfAGridHaveLimits) {
+  for (auto [extent, value] :
+       {std::pair(Expr::binary(ExprOp::Sub, Expr::symbol("T"), 2),
+                  "sub(T, 2) = 0"),
+        std::pair(Expr::binary(ExprOp::Sub, Expr::symbol("T"), 3),
+                  "sub(T, 3) = -1"),
+        std::pair(
+            Expr::binary(ExprOp::Mul, Expr::symbol("T"), int64_t(1) << 30),
+            "mul(T, 1073741824) = 2147483648")}) {
+    const_cast<Manifest &>(artifact_->manifest()).entries["model"][0].grid[0] =
+        extent;
+    start("model", {2});
+    Status status = executor_->step(ids({2}));
+    EXPECT_EQ(status.code(), StatusCode::Input);
+    EXPECT_EQ(status.message(),
+              std::string("kernel 'embed': grid[0]: expected an extent from 1 "
+                          "to 2147483647, but got ") +
+                  value);
+    EXPECT_TRUE(fake_.launches.empty());
+  }
+}
+
 TEST_F(ExecutorTest, NoTokensNoLaunch) {
   start("model", {0, 0});
   ASSERT_TRUE(executor_->step(ids({0, 0})).ok());

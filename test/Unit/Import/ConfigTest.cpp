@@ -314,6 +314,14 @@ TEST(Config, NestedTextConfig) {
   EXPECT_EQ(read(", \"quantization_config\": {\"weight_block_size\": [128, "
                  "128], \"quant_method\": \"fp8\"}"),
             "fine");
+  // No block at all: weights as the tensors are.
+  std::string plain =
+      inner.substr(0, inner.find(", \"quantization_config\"")) + "}";
+  auto facts = readModelFacts(folder.write(
+      "config.json",
+      "{\"model_type\": \"kimi_k25\", \"text_config\": " + plain + "}"));
+  ASSERT_TRUE(bool(facts));
+  EXPECT_EQ(facts->quantization.kind, Quantization::Kind::None);
   EXPECT_THAT(
       read(", \"quantization_config\": {\"quant_method\": \"awq\"}"),
       HasSubstr("quantization_config: expected the block of text_config"));

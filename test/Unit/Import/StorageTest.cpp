@@ -197,6 +197,16 @@ TEST(Headers, Errors) {
       resolve(true,
               [&](Tensors &t) { t.erase(std::string(up) + "_scale_inv"); }),
       HasSubstr("expected a companion"));
+  for (const char *other : {"_scale", "_other"})
+    EXPECT_THAT(resolve(true,
+                        [&](Tensors &t) {
+                          auto scale =
+                              t.extract(std::string(up) + "_scale_inv");
+                          scale.key() = std::string(up) + other;
+                          t.insert(std::move(scale));
+                        }),
+                HasSubstr("expected a companion"))
+        << other;
   EXPECT_THAT(resolve(true,
                       [&](Tensors &t) {
                         t[std::string(up) + "_scale_inv"].second = {2, 2};

@@ -68,6 +68,7 @@ expect(E + "--shared: expected one number below 2^32, but got '4294967296'", ["-
 expect(E + "--threads: expected at most 1024, but got 4000000000", ["--threads=4000000000", *RIGHT])
 expect(E + "--schedule: expected rr, reverse, random:SEED or greedy, but got 'fast'", ["--schedule=fast", *RIGHT])
 expect(E + "--async: expected eager, lazy or random:SEED, but got 'random:x'", ["--async=random:x", *RIGHT])
+expect(E + "--limit: expected numbers with ',' between them, but got 'many'", ["--limit=many", *RIGHT])
 expect(E + "--check: expected all, none or names of bounds, alignment,", ["--check=everything", *RIGHT])
 expect(E + "--check: bounds: expected on or off, but got 'maybe'", ["--check=bounds=maybe", *RIGHT])
 expect(E + "The following argument was not expected: --frobnicate", ["--frobnicate"])
