@@ -50,6 +50,14 @@ void ptxsimGetCounters(ptxsimCounters *out, size_t bytes);
 const char *ptxsimCountersJson(void);
 void ptxsimResetCounters(void);
 
+/* Counts launches to come by PTX line as well, with models of the device's
+ * caches: slower, on one host thread. */
+void ptxsimCollect(int on);
+/* What was collected since the last reset, as a JSON array with an object per
+ * launch (the same as `ptxsim --counters=FILE`). It stays valid until the
+ * calling thread asks again. */
+const char *ptxsimReportJson(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,8 @@ CUcontext makeContext(Driver &driver, unsigned flags) {
   CUcontext context =
       driver.contexts.add(std::make_unique<CUctx_st>(driver.options));
   context->flags = flags;
+  if (driver.collector)
+    context->device.observe({driver.collector.get()});
   context->id = driver.nextId++;
   return context;
 }

@@ -22,6 +22,7 @@ std::optional<int> deviceAttribute(int attribute);
 
 constexpr int multiprocessors = 132;
 constexpr int sharedPerMultiprocessor = 233472;
+constexpr int l1AndSharedPerMultiprocessor = 262144;
 constexpr int sharedPerBlock = 49152;
 constexpr int sharedPerBlockOptIn = 232448;
 constexpr int reservedSharedPerBlock = 1024;

@@ -4,6 +4,7 @@
 // The state of the library and what every entry begins with. One lock is held
 // while an entry runs, kernels included; host functions run without it.
 
+#include "runtime/ptxsim/counting/Collector.h"
 #include "runtime/ptxsim/driver/Exports.h"
 #include "runtime/ptxsim/driver/Objects.h"
 
@@ -44,6 +45,8 @@ struct Driver {
   std::string lastError;
   Counters counters;
   uint64_t launches = 0, nextId = 1;
+  std::unique_ptr<Collector> collector; ///< ptxsimCollect
+  std::vector<KernelCounts> collected;
   CUcontext primary = nullptr;
   unsigned primaryUsers = 0, primaryFlags = 0;
   Table<CUctx_st> contexts;

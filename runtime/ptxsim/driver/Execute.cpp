@@ -123,6 +123,9 @@ CUresult run(Driver &driver, CUctx_st &context, const KernelWork &work) {
       work.shared, params.data(), &counters, work.cluster, work.cooperative);
   driver.counters += counters;
   ++driver.launches;
+  // What was refused has not been counted.
+  if (driver.collector && (status || status.fault() != FaultKind::None))
+    driver.collected.push_back(driver.collector->latest());
   if (status)
     return CUDA_SUCCESS;
   const CUresult code = codeOf(status.fault());

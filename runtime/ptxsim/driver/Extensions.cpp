@@ -1,7 +1,9 @@
 // The C interface beside the driver API: runtime/include/ptxsim/ptxsim_c.h.
 
 #include "ptxsim/ptxsim_c.h"
+#include "runtime/ptxsim/driver/DeviceFacts.h"
 #include "runtime/ptxsim/driver/Driver.h"
+#include "runtime/ptxsim/model/Report.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -76,4 +78,33 @@ EXPORT void ptxsimResetCounters(void) {
   std::lock_guard lock(Driver::get().mutex);
   Driver::get().counters = {};
   Driver::get().launches = 0;
+  Driver::get().collected.clear();
+}
+
+EXPORT void ptxsimCollect(int on) {
+  Driver &driver = Driver::get();
+  std::lock_guard lock(driver.mutex);
+  std::vector<Observer *> observers;
+  std::unique_ptr<Collector> collector;
+  if (on) {
+    CacheSizes sizes;
+    sizes.l2Bytes = uint64_t(deviceFacts().l2Bytes);
+    sizes.l1AndSharedBytes = l1AndSharedPerMultiprocessor;
+    sizes.sharedReservedBytes = reservedSharedPerBlock;
+    collector = std::make_unique<Collector>(sizes);
+    observers.push_back(collector.get());
+  }
+  driver.contexts.forEach(
+      [&](CUctx_st &context) { context.device.observe(observers); });
+  driver.collector = std::move(collector);
+}
+
+EXPORT const char *ptxsimReportJson(void) {
+  thread_local std::string text;
+  std::lock_guard lock(Driver::get().mutex);
+  std::vector<KernelReport> reports;
+  for (const KernelCounts &counts : Driver::get().collected)
+    reports.push_back({counts, std::nullopt, {}, {}});
+  text = reportJson(reports);
+  return text.c_str();
 }

@@ -289,6 +289,21 @@ TEST_F(Launch, Counters) {
   EXPECT_EQ(counters.warpInstructions, ~0ull);
 }
 
+TEST_F(Launch, CountersByLine) {
+  CUdeviceptr x = buffer({1, 2, 3, 4});
+  ptxsimResetCounters();
+  ptxsimCollect(1);
+  EXPECT_CUDA(launch(function("add"), 4, nullptr, x, 1u));
+  ptxsimCollect(0);
+  EXPECT_CUDA(launch(function("scale"), 4, nullptr, x, 1u));
+  const std::string report = ptxsimReportJson();
+  EXPECT_THAT(report, HasSubstr("\"kernel\": \"add\""));
+  EXPECT_THAT(report, testing::Not(HasSubstr("scale")));
+  EXPECT_THAT(report, HasSubstr("\"smsp__inst_executed.sum\": 9"));
+  ptxsimResetCounters();
+  EXPECT_THAT(ptxsimReportJson(), testing::Not(HasSubstr("add")));
+}
+
 TEST_F(Launch, FromManyThreads) {
   CUdeviceptr x = buffer(std::vector<uint32_t>(4 * 32));
   CUfunction add = function("add");

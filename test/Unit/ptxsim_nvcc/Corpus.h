@@ -43,6 +43,11 @@ std::string mathDouble();
 std::string fp8();
 std::string bf16();
 std::string half();
+// Wmma.cu: nvcuda::wmma.
+std::string wmmaHalf();
+std::string wmmaBf16();
+std::string wmmaInteger();
+std::string wmmaTf32();
 // Runtime.cu: what programs do with the runtime's API.
 std::string streamsAndGraphs();
 std::string variables();
