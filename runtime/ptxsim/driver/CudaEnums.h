@@ -48,6 +48,7 @@ enum CUlaunchAttributeID : unsigned {
 };
 
 enum CUmemorytype : unsigned {
+  noMemoryType = 0, ///< of a struct that is not filled in yet
   CU_MEMORYTYPE_HOST = 1,
   CU_MEMORYTYPE_DEVICE = 2,
   CU_MEMORYTYPE_ARRAY = 3,

@@ -71,7 +71,8 @@ Result<std::string> ptxsim::cuda::ptxOf(const void *image) {
     if (read<uint32_t>(bytes) == containerMagic)
       return ptxOfContainer(bytes);
     if (read<uint32_t>(bytes) == wrapperMagic)
-      return ptxOfContainer(read<const std::byte *>(bytes + 8));
+      return ptxOfContainer(
+          reinterpret_cast<const std::byte *>(read<uintptr_t>(bytes + 8)));
   }
   return std::string(text);
 }

@@ -79,7 +79,7 @@ CUresult attributeOf(Driver &driver, CUctx_st &context, void *data,
   const Block &block = found->second;
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_CONTEXT:
-    return put(data, &context);
+    return put(data, reinterpret_cast<uint64_t>(&context));
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     return put(data,
                unsigned(block.kind == Block::Host ? CU_MEMORYTYPE_HOST
