@@ -1,7 +1,6 @@
 #include "runtime/ptxsim/driver/DeviceFacts.h"
 
 #include <cstdlib>
-#include <string_view>
 
 using namespace ptxsim::cuda;
 
@@ -65,12 +64,14 @@ constexpr Attribute attributes[] = {
 constexpr int lastAttribute = 147;
 } // namespace
 
+std::string ptxsim::cuda::deviceName() {
+  const char *name = std::getenv("PTXSIM_DEVICE");
+  return name ? name : "h200";
+}
+
 const DeviceFacts &ptxsim::cuda::deviceFacts() {
-  static const DeviceFacts &facts = []() -> const DeviceFacts & {
-    const char *name = std::getenv("PTXSIM_DEVICE");
-    return name && std::string_view(name) == "h100" ? h100 : h200;
-  }();
-  return facts;
+  static const bool isH100 = deviceName() == "h100";
+  return isH100 ? h100 : h200;
 }
 
 std::optional<int> ptxsim::cuda::deviceAttribute(int attribute) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 namespace ptxsim::cuda {
 
@@ -15,7 +16,9 @@ struct DeviceFacts {
   int l2Bytes, memoryClockKHz, memoryBusBits;
 };
 
-/// H200, or what the environment variable PTXSIM_DEVICE names: h100, h200.
+/// What the environment variable PTXSIM_DEVICE names, or h200.
+std::string deviceName();
+/// Of an H100 if that is its name, else of an H200.
 const DeviceFacts &deviceFacts();
 /// The value of a CU_DEVICE_ATTRIBUTE_*; nothing if there is no such number.
 std::optional<int> deviceAttribute(int attribute);

@@ -1,4 +1,5 @@
 #include "runtime/ptxsim/driver/Driver.h"
+#include "runtime/ptxsim/driver/DeviceFacts.h"
 #include "runtime/ptxsim/driver/Graphs.h"
 
 #include <cstdio>
@@ -11,6 +12,10 @@ Driver::Driver() {
   if (const char *text = std::getenv("PTXSIM_OPTIONS"))
     if (Status status = readOptions(text, options); !status)
       optionsError = "PTXSIM_OPTIONS: " + status.message();
+  const std::string device = deviceName();
+  if (device != "h100" && device != "h200")
+    optionsError =
+        "PTXSIM_DEVICE: expected h100 or h200, but got '" + device + "'";
 }
 
 Driver &Driver::get() {
