@@ -359,10 +359,12 @@ Expected<DriverTable> makeSimDriver() {
     model = std::move(*found);
   }
   std::FILE *file = nullptr;
-  if (!measuring.counters.empty() &&
-      !(file = std::fopen(measuring.counters.c_str(), "wb")))
-    return Status::input("K2RT_SIM: counters: " + measuring.counters +
-                         ": cannot be written: " + std::strerror(errno));
+  if (!measuring.counters.empty()) {
+    file = std::fopen(measuring.counters.c_str(), "wb");
+    if (!file)
+      return Status::input("K2RT_SIM: counters: " + measuring.counters +
+                           ": cannot be written: " + std::strerror(errno));
+  }
   DriverTable table{};
   Sim *sim = new Sim(options);
   if (model)

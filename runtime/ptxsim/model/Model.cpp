@@ -299,7 +299,7 @@ Run Model::run(Figures &f, double clock) const {
 
 Run Model::best(Figures &f) const {
   const double clock = *f.rate("clocks.sustained_memory_bound");
-  const Run first = run(f, clock);
+  Run first = run(f, clock);
   if (first.terms.empty() || first.terms.front().name != "tensor" ||
       first.terms.front().seconds <= 0)
     return first;
