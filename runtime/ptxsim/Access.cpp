@@ -178,10 +178,10 @@ std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
   const uint32_t offset = uint32_t(address) - sharedBegin;
   if (kind == Access::Atomic)
     ++w.cta->cluster.syncs;
-  if (cta.races && &cta == w.cta && kind == Access::Atomic) {
+  if (cta.races && kind == Access::Atomic) {
     cta.races->atomic(w, op, lane, offset, bytes);
     if (cta.launch.function->raceFacts.fences)
-      cta.races->synchronize(w, sharedWindow + address, op.target);
+      cta.clocks->synchronize(w, 1u << lane, cta.shared + offset, op.target);
   }
   const bool writes = kind == Access::Write || kind == Access::AsyncWrite;
   if (kind != Access::Read) {
@@ -314,9 +314,17 @@ std::byte *ptxsim::globalAccess(Warp &w, const Op &op, unsigned lane,
   }
   if (kind == Access::Atomic)
     ++w.cta->cluster.syncs;
-  if (kind == Access::Atomic && w.cta->races &&
+  if (kind == Access::Atomic && w.cta->clocks &&
       launch.function->raceFacts.fences)
-    w.cta->races->synchronize(w, address, op.target);
+    w.cta->clocks->synchronize(
+        w, 1u << lane, reinterpret_cast<const void *>(address), op.target);
+  if (GlobalRaces *global = launch.globalRaces.get();
+      global && kind == Access::Atomic) {
+    global->atomic(w, op, lane, reinterpret_cast<const std::byte *>(address),
+                   bytes);
+    global->meet(w, 1u << lane, reinterpret_cast<const void *>(address),
+                 op.target);
+  }
   return reinterpret_cast<std::byte *>(address);
 }
 

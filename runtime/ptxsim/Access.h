@@ -2,6 +2,7 @@
 #define RUNTIME_PTXSIM_ACCESS_H
 
 #include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Decoder.h"
 
 namespace ptxsim {
 
@@ -45,6 +46,11 @@ void checkSharedWrite(Warp &w, const Op &op, unsigned lane, Cta &cta,
 void arriveEarly(AsyncCopies::Copy &copy);
 /// Delivers a cp.async that was held back.
 void deliverCopy(Warp &w, const AsyncCopies::Copy &copy);
+/// .cta, .cluster, .gpu or .sys as Order::Scope; 0 if there is none.
+inline uint32_t takeScope(Decoder &d) {
+  const int scope = d.takeOneOf({"cta", "cluster", "gpu", "sys"});
+  return scope < 0 ? 0 : std::min<uint32_t>(uint32_t(scope) + 1, Order::Gpu);
+}
 /// Of the index of relaxed, acquire, release, acq_rel; negative: none of them.
 inline uint32_t atomicOrder(int index) {
   return Order::Strong |

@@ -18,6 +18,24 @@ Cluster::Cluster(Launch &launch) : launch(launch) {
   const Dim3 d = launch.cluster;
   for (unsigned rank = 0; rank < d.x * d.y * d.z; ++rank)
     ctas.emplace_back(launch, *this, rank);
+  const Checks &checks = launch.options.checks;
+  const Function &f = *launch.function;
+  const Cta &first = ctas.front();
+  // One thread alone races only with what works asynchronously.
+  const bool hasShared =
+      first.sharedEnd != sharedBegin &&
+      (checks.sharedRaces || checks.asyncHazards) &&
+      (launch.block.x * launch.block.y * launch.block.z > 1 ||
+       ctas.size() > 1 || f.usesAsyncProxy || f.raceFacts.mbarriers);
+  if (!hasShared && !launch.globalRaces)
+    return;
+  clocks = std::make_unique<Clocks>(*this);
+  for (Cta &cta : ctas) {
+    cta.clocks = clocks.get();
+    if (cta.sharedEnd != sharedBegin)
+      cta.races =
+          std::make_unique<Races>(cta, *clocks, cta.sharedEnd - sharedBegin);
+  }
 }
 
 Counters Cluster::counters() const {
@@ -25,6 +43,13 @@ Counters Cluster::counters() const {
   for (const Cta &cta : ctas)
     sum += cta.counters;
   return sum;
+}
+
+Dim3 Launch::idOf(uint64_t number, unsigned rank) const {
+  const Dim3 c = cluster, n = {grid.x / c.x, grid.y / c.y, grid.z / c.z};
+  return {uint32_t(number % n.x) * c.x + rank % c.x,
+          uint32_t(number / n.x % n.y) * c.y + rank / c.x % c.y,
+          uint32_t(number / n.x / n.y) * c.z + rank / c.x / c.y};
 }
 
 void Cluster::run(uint64_t number) {
@@ -48,6 +73,17 @@ void Cluster::start(uint64_t number) {
     cta.start(at);
     for (Observer *o : launch.observers)
       o->ctaStarts(cta);
+  }
+  if (clocks) {
+    if (clocks->isOld()) {
+      for (Cta &cta : ctas)
+        if (cta.races)
+          cta.races->clear();
+      clocks->rewind();
+    }
+    clocks->restart();
+    if (launch.globalRaces)
+      launch.globalRaces->start(*this, uint32_t(number) + 1);
   }
   instructionsBefore = counters().warpInstructions;
 }
@@ -144,6 +180,8 @@ void Cluster::arrive(Warp &warp, const Op &op, uint32_t mask) {
                "barrier.cluster.arrive again without a barrier.cluster.wait");
   warp.clusterArrived |= mask;
   warp.clusterCounted |= mask;
+  if (clocks)
+    clocks->arriveCluster(warp, mask, op.imm != 0); // .relaxed
   checkBarrier();
 }
 
@@ -155,6 +193,8 @@ void Cluster::wait(Warp &warp, const Op &op, uint32_t mask) {
   // Lanes that the current generation still counts wait for its end.
   if (uint32_t waiting = mask & warp.clusterCounted)
     warp.waitAtBarrier(op, waiting, waitsForCluster);
+  if (uint32_t passing = mask & ~warp.clusterCounted; clocks && passing)
+    clocks->waitCluster(warp, passing);
 }
 
 void Cluster::checkBarrier() {
@@ -170,9 +210,15 @@ void Cluster::checkBarrier() {
   ++generation, ++events, ++syncs;
   for (Observer *o : launch.observers)
     o->clusterReleased(*this);
+  if (clocks)
+    clocks->releaseCluster();
   for (Cta &cta : ctas)
     for (Warp &w : cta.warps) {
       w.clusterCounted = 0;
+      if (clocks)
+        for (const Split &split : w.splits)
+          if (split.barrier == waitsForCluster)
+            clocks->waitCluster(w, split.mask);
       w.wake(waitsForCluster);
     }
 }

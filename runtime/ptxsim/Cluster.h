@@ -50,7 +50,9 @@ public:
   uint64_t random();
 
   Launch &launch;
-  std::deque<Cta> ctas; ///< by rank
+  std::deque<Cta> ctas;           ///< by rank
+  std::unique_ptr<Clocks> clocks; ///< null if no races are to be found
+  GlobalRaces::Local globalOrder;
   /// Counts what synchronises threads.
   uint32_t syncs = 1;
   uint64_t events = 0; ///< counts what may let a waiting warp go on

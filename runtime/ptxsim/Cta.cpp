@@ -87,10 +87,6 @@ Cta::Cta(Launch &launch, Cluster &cluster, unsigned rank)
     b.lanes.resize(n);
   if (f.usesWgmma)
     wgmmaGroups.resize((n + 3) / 4);
-  const Checks &checks = launch.options.checks;
-  if (sharedBytes && threads > 1 && !f.raceFacts.otherOrder &&
-      (checks.sharedRaces || checks.asyncHazards))
-    races = std::make_unique<Races>(*this, n, sharedBytes);
 }
 
 Cta::~Cta() { launch.storage->give(std::move(storage)); }
@@ -127,6 +123,9 @@ void Cta::start(Dim3 at) {
   std::fill(initialised.begin(), initialised.end(), 0);
   if (proxies)
     proxies->clear();
+  if (races)
+    for (const Mbarrier &b : mbarriers)
+      races->setMbarrier(b.offset - sharedBegin, false);
   mbarriers.clear();
   for (WgmmaGroup &g : wgmmaGroups)
     g.clear();
@@ -158,8 +157,6 @@ void Cta::start(Dim3 at) {
     w.clusterArrived = w.clusterCounted = w.expired = w.registersOfThread = 0;
     w.spins = w.favour = 0;
   }
-  if (races)
-    races->restart();
   for (Barrier &b : barriers)
     if (b.used) {
       b.used = false;
@@ -259,6 +256,8 @@ void Cta::update(Mbarrier &barrier) {
   ++cluster.events;
   if (!barrier.due())
     return;
+  if (clocks)
+    clocks->completePhase(barrier);
   barrier.nextPhase();
   ++cluster.syncs;
   for (Observer *o : launch.observers)
@@ -318,8 +317,8 @@ void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
   b.all &= (ones & mask) == mask;
   b.any |= (ones & mask) != 0;
   b.lanes[warp.index] |= mask;
-  if (races)
-    races->arrive(warp, id);
+  if (clocks)
+    clocks->arrive(warp, mask, id);
   if (blocks) {
     b.waiters.push_back({warp.index, mask, destination});
     warp.waitAtBarrier(op, mask, int(id));
@@ -352,19 +351,24 @@ void Cta::release(unsigned id) {
   ++cluster.syncs;
   for (Observer *o : launch.observers)
     o->barrierReleased(*this, id);
-  if (races) {
-    uint32_t waiters = 0, blocked = 0, exited = 0;
+  if (clocks) {
+    std::vector<Clocks::Waiting> waiting;
     for (const Barrier::Waiter &waiter : b.waiters) {
-      const uint32_t bit = 1u << waiter.warp;
-      waiters |= bit;
-      blocked |= waiter.mask == warps[waiter.warp].live ? bit : 0;
+      auto at = std::find_if(
+          waiting.begin(), waiting.end(),
+          [&](const Clocks::Waiting &w) { return w.warp == waiter.warp; });
+      if (at == waiting.end())
+        at = waiting.insert(at, {waiter.warp, 0, false});
+      at->mask |= waiter.mask;
+      at->isAll = !(warps[waiter.warp].live & ~at->mask);
     }
     // A barrier of all threads does not wait for those that have exited; what
     // one that counts them waits for has arrived.
+    uint32_t exited = 0;
     if (!b.expected)
       for (const Warp &w : warps)
         exited |= uint32_t(!w.live) << w.index;
-    races->release(id, waiters, blocked, exited);
+    clocks->releaseBarrier(rank, id, waiting, exited);
   }
   for (const Barrier::Waiter &waiter : b.waiters) {
     Warp &w = warps[waiter.warp];

@@ -1,6 +1,7 @@
 #ifndef RUNTIME_PTXSIM_CTA_H
 #define RUNTIME_PTXSIM_CTA_H
 
+#include "runtime/ptxsim/GlobalRaces.h"
 #include "runtime/ptxsim/Mbarrier.h"
 #include "runtime/ptxsim/Memory.h"
 #include "runtime/ptxsim/OpFacts.h"
@@ -61,6 +62,9 @@ struct Launch {
   FaultKind errorKind = FaultKind::None;
   uint64_t errorCta = ~0ull;
   Counters counters;
+  std::unique_ptr<GlobalRaces> globalRaces; ///< null unless they are wanted
+  /// The CTA of a rank in a cluster.
+  Dim3 idOf(uint64_t clusterNumber, unsigned rank) const;
 };
 
 /// A CTA barrier (bar, barrier). Aligned arrivals count a warp at a time;
@@ -145,6 +149,7 @@ public:
     return !reading.empty() ||
            (address < wgmmaHigh && address + bytes > wgmmaLow);
   }
+  Clocks *clocks = nullptr;     ///< of the cluster, or null: no races wanted
   std::unique_ptr<Races> races; ///< null if nothing is to be found
   std::vector<std::byte> local; ///< of all threads: [warp][lane][localBytes]
 

@@ -297,6 +297,8 @@ Status Device::launch(const Module &m, const Kernel &kernel, Dim3 grid,
   if (const uint64_t ctas = impl->options.sampleCtas; ctas && !cooperative)
     launch.sampled = std::min(total, (ctas + clusterSize - 1) / clusterSize);
   launch.observers = impl->observers;
+  if (impl->options.checks.globalRaces)
+    launch.globalRaces = std::make_unique<GlobalRaces>(launch);
   if (!launch.observers.empty())
     launch.facts = factsOf(*launch.function);
   for (Observer *o : launch.observers)

@@ -20,6 +20,7 @@ struct Mbarrier {
   uint32_t expected = 0, pending = 0;
   int64_t tx = 0;
   uint32_t phase = 0; ///< number of completed phases
+  uint32_t order = 0; ///< its object in the cluster's Clocks
 
   // For the checks.
   uint32_t observed = 0; ///< phases that a wait has seen complete

@@ -22,8 +22,14 @@ enum OpFlags : uint8_t {
 /// What op.target of a load, store or atomic says about its memory order. 0 is
 /// a weak access.
 namespace Order {
-enum : uint32_t { Strong = 1, Acquire = 2, Release = 4 };
+enum : uint32_t { Strong = 1, Acquire = 2, Release = 4, Load = 8 };
+/// The scope, from bit 4 on; none given is a wide one.
+enum Scope : uint32_t { Cta = 1, Cluster = 2, Gpu = 3 };
+constexpr uint32_t scopeOf(uint32_t order) { return order >> 4; }
+constexpr uint32_t withScope(uint32_t order, uint32_t scope) {
+  return order | scope << 4;
 }
+} // namespace Order
 
 /// A decoded instruction. Operands are byte offsets into the warp's register
 /// file, where immediates, symbols' addresses and special registers have rows

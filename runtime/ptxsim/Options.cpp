@@ -20,6 +20,7 @@ constexpr Switch switches[] = {
     {"uninitialised-global", &Checks::uninitialisedGlobal},
     {"undefined-registers", &Checks::undefinedRegisters},
     {"shared-races", &Checks::sharedRaces},
+    {"global-races", &Checks::globalRaces},
     {"async-hazards", &Checks::asyncHazards},
     {"wgmma-hazards", &Checks::wgmmaHazards},
     {"divergence", &Checks::divergence},

@@ -104,12 +104,16 @@ struct RegisterName {
 
 /// What the race detector has to know of a function.
 struct RaceFacts {
-  uint8_t smallest = 4; ///< bytes of the smallest access to shared memory, at
-                        ///< most 4
-  bool fences = false;  ///< fences or ordered accesses
-  bool cas = false;     ///< atom.cas
-  bool otherOrder = false; ///< mbarriers, clusters, bulk copies, wgmma: order
-                           ///< that the detector does not follow
+  uint8_t smallest = 16; ///< bytes of the smallest access to shared memory, at
+                         ///< most 16
+  uint8_t smallestGlobal = 4; ///< the same of global memory, at most 4
+  bool fences = false;        ///< fences or ordered accesses
+  bool cas = false;           ///< atom.cas
+  bool mbarriers = false;
+  /// Instructions that access memory: their ops, and for each op its number
+  /// among them. Number 0 is none, or one too many.
+  std::vector<uint32_t> sites;
+  std::vector<uint16_t> siteOf;
 };
 
 /// A decoded function.

@@ -1,5 +1,5 @@
 #include "runtime/ptxsim/Races.h"
-#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/Lanes.h"
 
 #include <cstring>
@@ -9,29 +9,16 @@ using namespace ptxsim;
 
 namespace {
 
-// An entry of the shadow memory, from its low bits: pc, lane, several lanes,
-// warp, strong (atomic, volatile, relaxed...), stamp. 0: no access yet.
-constexpr unsigned pcBits = 22, laneShift = 22, warpShift = 28, stampShift = 34;
-constexpr uint64_t several = 1ull << 27, strongBit = 1ull << 33,
-                   warpBits = 31ull << warpShift, laneBits = 63ull << laneShift;
-constexpr uint32_t inFlight = (1u << 30) - 1;
-/// Stamps are never reused; when they run out the shadow memory is cleared.
-constexpr uint32_t lastStamp = inFlight / 2;
-
-uint32_t stampOf(uint64_t e) { return uint32_t(e >> stampShift); }
-unsigned warpOf(uint64_t e) { return unsigned(e >> warpShift) & 31; }
-unsigned laneOf(uint64_t e) { return unsigned(e >> laneShift) & 31; }
-uint32_t pcOf(uint64_t e) { return uint32_t(e) & ((1u << pcBits) - 1); }
-
-template <class C> void join(C &to, const C &from) {
-  for (unsigned u = 0; u < warpSize; ++u)
-    to[u] = std::max(to[u], from[u]);
-}
+constexpr uint32_t mostSites = 1u << 14;
+/// The agent of an mbarrier's own bytes.
+constexpr unsigned mbarrierObject = 1023;
 
 } // namespace
 
 RaceFacts ptxsim::raceFactsOf(const Function &f) {
   RaceFacts facts;
+  facts.siteOf.resize(f.ops.size());
+  facts.sites.push_back(0);
   for (size_t i = 0; i < f.ops.size(); ++i) {
     const Op &op = f.ops[i];
     const std::string_view form = f.infos[i].form;
@@ -39,17 +26,27 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
     const auto has = [&](std::string_view s) {
       return form.find(s) != std::string_view::npos;
     };
-    if (base == "mbarrier" || base == "wgmma" || base == "mapa" ||
-        has("cp.async.bulk") || has("barrier.cluster") || has("mbarrier"))
-      facts.otherOrder = true;
+    if (base == "mbarrier")
+      facts.mbarriers = true;
     if (base == "fence" || base == "membar" || has(".acq") || has(".release"))
       facts.fences = true;
     const bool atomic = base == "atom" || base == "red";
     if (atomic && has(".cas"))
       facts.cas = true;
-    if (!atomic && base != "ld" && base != "st")
-      continue;
-    if (op.space != Space::Shared && op.space != Space::Generic)
+    const bool copies =
+        form.starts_with("cp.async.ca.") || form.starts_with("cp.async.cg.");
+    if (copies)
+      facts.smallest = std::min(facts.smallest, uint8_t(op.count));
+    const bool accesses = atomic || base == "ld" || base == "st";
+    if (accesses || copies || base == "ldmatrix" || base == "stmatrix" ||
+        base == "cp" || base == "mbarrier" || has("mma_async"))
+      if (facts.sites.size() < mostSites) {
+        facts.siteOf[i] = uint16_t(facts.sites.size());
+        facts.sites.push_back(uint32_t(i));
+      }
+    if (!accesses ||
+        (op.space != Space::Shared && op.space != Space::Generic &&
+         op.space != Space::SharedCluster && op.space != Space::Global))
       continue;
     unsigned bits = 0;
     for (char c : form.substr(form.rfind('.') + 1))
@@ -60,366 +57,619 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
     unsigned bytes = bits / 8 * (has(".v2") ? 2 : has(".v4") ? 4 : 1);
     if (has("x2."))
       bytes = 4;
-    facts.smallest =
-        uint8_t(std::min<unsigned>(facts.smallest, std::max(bytes, 1u)));
+    bytes = std::max(bytes, 1u);
+    if (op.space == Space::Global || op.space == Space::Generic)
+      facts.smallestGlobal =
+          uint8_t(std::min<unsigned>(facts.smallestGlobal, bytes));
+    if (op.space != Space::Global)
+      facts.smallest = uint8_t(std::min<unsigned>(facts.smallest, bytes));
   }
   return facts;
 }
 
-Races::Races(const Cta &cta, size_t n, size_t sharedBytes)
-    : warps(uint32_t(n)) {
+Races::Races(Cta &cta, Clocks &clocks, size_t sharedBytes)
+    : cta(cta), clocks(clocks) {
   const Checks &checks = cta.launch.options.checks;
   races = checks.sharedRaces, async = checks.asyncHazards;
+  many = cta.cluster.ctas.size() > 1;
   shift = unsigned(
       std::countr_zero(uint32_t(cta.launch.function->raceFacts.smallest)));
+  first = cta.rank * unsigned(cta.warps.size());
   const size_t cells = (sharedBytes >> shift) + 16;
-  writer.resize(cells), reader.resize(cells), otherReader.resize(cells);
+  for (auto *v : {&writeStamp, &writeInfo, &readStamp, &readInfo})
+    v->resize(cells);
 }
 
-void Races::restart() {
-  if (now > lastStamp) {
-    std::fill(writer.begin(), writer.end(), 0);
-    std::fill(reader.begin(), reader.end(), 0);
-    std::fill(otherReader.begin(), otherReader.end(), 0);
-    now = 1;
-  }
-  for (unsigned w = 0; w < warps; ++w) {
-    clocks[w].fill(now);
-    fenced[w].fill(0), pending[w].fill(0);
-    epoch[w] = now + 1;
-  }
-  ++now;
-  for (unsigned w = 0; w < warps; ++w)
-    setFloor(w);
-  for (Clock &b : barriers)
-    b.fill(0);
-  objects.clear();
+void Races::clear() {
+  for (auto *v : {&writeStamp, &writeInfo, &readStamp, &readInfo})
+    std::fill(v->begin(), v->end(), 0);
+  lists.clear();
+  lastFrom = {};
 }
 
-void Races::setFloor(unsigned w) {
-  uint32_t least = ~0u;
-  for (unsigned u = 0; u < warps; ++u)
-    least = std::min(least, clocks[w][u]);
-  limits[w] = uint64_t(least + 1) << stampShift;
+void Races::setMbarrier(uint32_t offset, bool is) {
+  for (uint32_t c = offset >> shift; c <= (offset + 7) >> shift; ++c) {
+    writeStamp[c] = is ? inFlight : 0;
+    writeInfo[c] = is ? mbarrierObject << agentShift : 0;
+  }
 }
 
 // --- accesses ---
 
-uint64_t Races::entry(const Warp &w, const Op &op, unsigned lane,
-                      bool strong) const {
-  return uint64_t(epoch[w.index]) << stampShift | (strong ? strongBit : 0) |
-         uint64_t(w.index) << warpShift | uint64_t(lane) << laneShift |
-         (w.indexOf(op) & ((1u << pcBits) - 1));
+unsigned Races::agentOf(const Warp &w) const {
+  return w.cta == &cta ? first + w.index : clocks.agentOf(w);
 }
 
-/// Is the access `e` ordered before what a lane of w does now?
-bool Races::known(const Warp &w, unsigned lane, uint64_t e) const {
-  const unsigned other = warpOf(e);
-  return stampOf(e) <= clocks[w.index][other] ||
-         (other == w.index && stampOf(e) != inFlight && laneOf(e) == lane &&
-          !(e & several));
+Races::Batch Races::batchOf(const Warp &w, const Op &op) {
+  const unsigned warp = agentOf(w);
+  return {clocks.stamp(warp), clocks.limit(warp),
+          infoOf(w, op, 0, warp, op.target != 0)};
 }
 
-/// The last reads: of this warp, and of the warp that read last before it.
-PTXSIM_INLINE inline void Races::noteRead(uint32_t cell, uint64_t mine) {
-  const uint64_t old = reader[cell];
-  const bool sameWarp = !((old ^ mine) & warpBits);
-  const bool sameEpoch =
-      sameWarp && (old >> stampShift) == (mine >> stampShift);
-  const bool sameLane = !((old ^ mine) & (laneBits & ~several));
-  otherReader[cell] = sameWarp ? otherReader[cell] : old;
-  reader[cell] =
-      mine | (sameEpoch ? (old & several) | (sameLane ? 0 : several) : 0);
+uint32_t Races::infoOf(const Warp &w, const Op &op, unsigned lane,
+                       unsigned agent, bool strong) const {
+  return uint32_t(agent) << agentShift | (strong ? strongBit : 0) |
+         (lane < warpSize ? lane << laneShift : several) |
+         w.function->raceFacts.siteOf[w.indexOf(op)];
+}
+
+/// Is an access ordered before what a lane of the warp does now?
+bool Races::known(unsigned warp, unsigned lane, uint32_t stamp,
+                  uint32_t info) const {
+  return stamp != inFlight &&
+         clocks.knows(warp, lane, agentIn(info), laneIn(info), stamp);
+}
+
+PTXSIM_INLINE inline void Races::noteRead(unsigned warp, unsigned lane,
+                                          uint32_t cell, uint32_t stamp,
+                                          uint32_t info) {
+  const uint32_t old = readStamp[cell], was = readInfo[cell];
+  if (old < clocks.limit(warp)) {
+    readStamp[cell] = stamp, readInfo[cell] = info;
+    return;
+  }
+  if (old == stamp && !((was ^ info) & (agentBits | sharedBit))) {
+    readInfo[cell] =
+        info | (was & several) | ((was ^ info) & laneBits ? several : 0);
+    return;
+  }
+  noteSharedRead(warp, lane, cell, stamp, info);
+}
+
+/// A read that joins others which nothing orders before it.
+void Races::noteSharedRead(unsigned warp, unsigned lane, uint32_t cell,
+                           uint32_t stamp, uint32_t info) {
+  if (readers.empty())
+    readers.resize(readStamp.size());
+  uint32_t &at = readStamp[cell], &is = readInfo[cell], &set = readers[cell];
+  const auto bitOf = [&](uint32_t i) {
+    const unsigned of = agentIn(i) - first;
+    return of < warpSize && !(i & strongBit) ? 1u << of : 0;
+  };
+  // The usual case: warps that read between the same two barriers. Which lanes
+  // it were is forgotten.
+  const bool isOne = !(is & sharedBit), isMask = !isOne && !(is & several);
+  if (at == stamp && bitOf(info) && (isMask || (isOne && bitOf(is)))) {
+    set = (isMask ? set : bitOf(is)) | bitOf(info);
+    is = (info & ~several) | sharedBit;
+    return;
+  }
+  // What an asynchronous agent did is over in the order in which it began.
+  const bool inOrder = agentIn(info) >= clocks.warps;
+  if (isOne && ((inOrder && agentIn(is) == agentIn(info)) ||
+                known(warp, lane, at, is))) {
+    at = stamp, is = info;
+    return;
+  }
+  // Else a list of all that are not ordered before this one. Many cells in a
+  // row have the same.
+  const SharedRead from{at, is, isOne ? 0 : set, stamp, info};
+  if (from == lastFrom) {
+    at = lastTo.at, is = lastTo.is, set = lastTo.set;
+    return;
+  }
+  std::vector<Read> reads;
+  const auto keep = [&](uint32_t s, uint32_t i) {
+    if (!(inOrder && agentIn(i) == agentIn(info)) && !known(warp, lane, s, i))
+      reads.push_back({s, i});
+  };
+  if (isOne)
+    keep(at, is);
+  else if (isMask)
+    forLanes(set, [&](unsigned u) {
+      keep(at, (is & ~(agentBits | sharedBit)) | several |
+                   (first + u) << agentShift);
+    });
+  else
+    for (const Read &r : lists[set])
+      keep(r.stamp, r.info);
+  bool isNew = true;
+  for (Read &r : reads)
+    if (r.stamp == stamp && agentIn(r.info) == agentIn(info) && isNew) {
+      r.info |= (r.info ^ info) & (laneBits | several) ? several : 0;
+      isNew = false;
+    }
+  if (isNew)
+    reads.push_back({stamp, info});
+  lastFrom = from;
+  if (reads.size() == 1) {
+    at = stamp, is = info;
+  } else {
+    if (lists.size() >= mostLists)
+      collect();
+    set = uint32_t(lists.size());
+    lists.push_back(std::move(reads));
+    at = std::max(at, stamp);
+    is = info | several | sharedBit;
+  }
+  lastTo = {at, is, set, 0, 0};
+}
+
+/// Keeps the lists that cells still name.
+void Races::collect() {
+  std::vector<uint32_t> moved(lists.size(), ~0u);
+  std::vector<std::vector<Read>> kept;
+  for (size_t c = 0; c < readers.size(); ++c)
+    if ((readInfo[c] & sharedBit) && (readInfo[c] & several)) {
+      uint32_t &to = moved[readers[c]];
+      if (to == ~0u) {
+        to = uint32_t(kept.size());
+        kept.push_back(std::move(lists[readers[c]]));
+      }
+      readers[c] = to;
+    }
+  lists = std::move(kept);
+  mostLists = std::max<size_t>(1 << 16, 2 * lists.size());
+  lastFrom = {};
+}
+
+template <class F>
+PTXSIM_INLINE inline void Races::forReads(unsigned warp, unsigned lane,
+                                          uint32_t cell, F f) const {
+  const uint32_t at = readStamp[cell], is = readInfo[cell];
+  if (at < clocks.limit(warp))
+    return;
+  if (!(is & sharedBit)) {
+    if (!known(warp, lane, at, is))
+      f(at, is, true);
+    return;
+  }
+  if (is & several) {
+    for (const Read &r : lists[readers[cell]])
+      if (!known(warp, lane, r.stamp, r.info))
+        f(r.stamp, r.info, true);
+    return;
+  }
+  forLanes(readers[cell], [&](unsigned u) {
+    const unsigned agent = first + u;
+    // The own lane may be the only one of its warp.
+    if (agent == warp || clocks.knows(warp, lane, agent, warpSize, at))
+      return;
+    for (unsigned l = 0; l < warpSize; ++l)
+      if (clocks.knows(warp, lane, agent, l, at))
+        return;
+    f(at, (is & ~(agentBits | sharedBit)) | agent << agentShift, false);
+  });
 }
 
 /// LLVM turns atomics that PTX lacks into loops around a cas, which a plain
 /// load feeds: a load of what a cas writes is not a race there.
-bool Races::suppressed(const Warp &w, const Op &op, uint64_t other) const {
+bool Races::suppressed(const Warp &w, const Op &op, uint32_t info) const {
+  const RaceFacts &facts = w.function->raceFacts;
   const auto isCas = [&](uint32_t pc) {
     return w.function->infos[pc].form.find(".cas") != std::string_view::npos;
   };
-  return w.function->raceFacts.cas &&
-         (isCas(w.indexOf(op)) || isCas(pcOf(other)));
+  return facts.cas &&
+         (isCas(w.indexOf(op)) || isCas(facts.sites[info & (mostSites - 1)]));
 }
 
 void Races::checkRead(Warp &w, const Op &op, unsigned lane, uint32_t cell,
-                      uint64_t mine, bool strong) {
-  const uint64_t e = writer[cell];
-  if (e < limits[w.index] || known(w, lane, e))
+                      bool strong) {
+  const unsigned warp = agentOf(w);
+  const uint32_t at = writeStamp[cell], is = writeInfo[cell];
+  if (at < clocks.limit(warp) || known(warp, lane, at, is))
     return;
-  if (strong && (e & strongBit))
-    return;
-  // All lanes of the warp have written the same: it has its own value.
-  if (warpOf(e) == w.index && (e & several) && stampOf(e) != inFlight)
-    return;
-  if (stampOf(e) != inFlight && suppressed(w, op, e))
-    return;
-  (void)mine;
-  report(w, op, lane, cell, false, e, true);
+  if (at != inFlight) {
+    if (strong && (is & strongBit))
+      return;
+    // All lanes of the warp have written the same: it has its own value.
+    if (agentIn(is) == warp && (is & several))
+      return;
+    if (suppressed(w, op, is))
+      return;
+  }
+  report(w, op, lane, cell, false, at, is, true);
 }
 
 void Races::read(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                  uint32_t bytes, uint32_t order) {
-  const uint64_t mine = entry(w, op, lane, order != 0);
+  const unsigned warp = agentOf(w);
+  const uint32_t stamp = clocks.stamp(warp),
+                 info = infoOf(w, op, lane, warp, order != 0);
   const uint32_t end = (offset + bytes - 1) >> shift;
   for (uint32_t c = offset >> shift; c <= end; ++c) {
-    if (writer[c] >= limits[w.index])
-      checkRead(w, op, lane, c, mine, order != 0);
-    noteRead(c, mine);
+    if (writeStamp[c] >= clocks.limit(warp))
+      checkRead(w, op, lane, c, order != 0);
+    noteRead(warp, lane, c, stamp, info);
   }
+}
+
+bool Races::readLanes(Warp &w, const Op &op, uint32_t mask,
+                      std::byte *const *from, uint32_t bytes) {
+  const unsigned warp = agentOf(w);
+  const uint32_t stamp = clocks.stamp(warp), limit = clocks.limit(warp),
+                 info = infoOf(w, op, 0, warp, false), cells = bytes >> shift,
+                 end = cta.sharedEnd - sharedBegin;
+  if (!cells || op.target)
+    return false;
+  uint32_t offsets[warpSize], outside = 0;
+  const auto base = reinterpret_cast<uintptr_t>(cta.shared);
+  for (unsigned l = 0; l < warpSize; ++l) {
+    const uintptr_t offset = reinterpret_cast<uintptr_t>(from[l]) - base;
+    const bool runs = mask >> l & 1;
+    outside |= runs && offset >= end;
+    offsets[l] = runs ? uint32_t(offset) : 0;
+  }
+  if (outside)
+    return false;
+  forLanes(mask, [&](unsigned l) {
+    const uint32_t mine = info | l << laneShift;
+    for (uint32_t c = offsets[l] >> shift, stop = c + cells; c < stop; ++c) {
+      if (writeStamp[c] >= limit)
+        checkRead(w, op, l, c, false);
+      noteRead(warp, l, c, stamp, mine);
+    }
+  });
+  return true;
 }
 
 void Races::readAll(Warp &w, const Op &op, uint32_t offset,
                     uint32_t bytesOfLane) {
-  const uint32_t first = offset >> shift, n = bytesOfLane * warpSize >> shift,
-                 ofLane = std::max(bytesOfLane >> shift, 1u);
-  const uint64_t *written = writer.data() + first;
-  uint64_t most = 0;
+  const uint32_t from = offset >> shift, n = bytesOfLane * warpSize >> shift;
+  const unsigned perLane =
+      unsigned(std::countr_zero(std::max(bytesOfLane >> shift, 1u)));
+  const unsigned warp = agentOf(w);
+  const bool strong = op.target != 0;
+  const uint32_t stamp = clocks.stamp(warp), limit = clocks.limit(warp),
+                 info = infoOf(w, op, 0, warp, strong);
+  const uint32_t *written = writeStamp.data() + from;
+  uint32_t *at = readStamp.data() + from, *is = readInfo.data() + from;
+  uint32_t mostWritten = 0, mostRead = 0;
+  PTXSIM_VECTORIZE
+  for (uint32_t c = 0; c < n; ++c) {
+    mostWritten = std::max(mostWritten, written[c]);
+    mostRead = std::max(mostRead, at[c]);
+  }
+  if (mostWritten >= limit)
+    for (uint32_t c = 0; c < n; ++c)
+      if (written[c] >= limit)
+        checkRead(w, op, c >> perLane, from + c, strong);
+  if (mostRead < limit) {
+    PTXSIM_VECTORIZE
+    for (uint32_t c = 0; c < n; ++c) {
+      at[c] = stamp;
+      is[c] = info | c >> perLane << laneShift;
+    }
+    return;
+  }
+  // The warp reads again what it has read.
+  uint32_t other = 0;
   PTXSIM_VECTORIZE
   for (uint32_t c = 0; c < n; ++c)
-    most = std::max(most, written[c]);
-  const uint64_t mine = entry(w, op, 0, op.target != 0);
-  if (most >= limits[w.index])
-    for (uint32_t c = 0; c < n; ++c)
-      if (written[c] >= limits[w.index])
-        checkRead(w, op, c / ofLane, first + c, mine, op.target != 0);
-  for (uint32_t lane = 0, c = first; lane < warpSize; ++lane)
-    for (uint32_t i = 0; i < ofLane; ++i, ++c)
-      noteRead(c, mine | uint64_t(lane) << laneShift);
+    other |= (at[c] ^ stamp) | ((is[c] ^ info) & (agentBits | sharedBit));
+  if (!other) {
+    PTXSIM_VECTORIZE
+    for (uint32_t c = 0; c < n; ++c) {
+      const uint32_t mine = info | c >> perLane << laneShift;
+      is[c] =
+          mine | (is[c] & several) | ((is[c] ^ mine) & laneBits ? several : 0u);
+    }
+    return;
+  }
+  for (uint32_t c = 0; c < n; ++c)
+    noteRead(warp, c >> perLane, from + c, stamp,
+             info | c >> perLane << laneShift);
 }
 
 bool Races::writeAll(Warp &w, const Op &op, uint32_t offset,
                      uint32_t bytesOfLane) {
-  const uint32_t first = offset >> shift, n = bytesOfLane * warpSize >> shift,
-                 ofLane = std::max(bytesOfLane >> shift, 1u);
-  uint64_t *written = writer.data() + first;
-  const uint64_t *read = reader.data() + first,
-                 *readBefore = otherReader.data() + first;
-  uint64_t most = 0;
+  const uint32_t from = offset >> shift, n = bytesOfLane * warpSize >> shift;
+  const unsigned perLane =
+      unsigned(std::countr_zero(std::max(bytesOfLane >> shift, 1u)));
+  const unsigned warp = agentOf(w);
+  const uint32_t stamp = clocks.stamp(warp), limit = clocks.limit(warp),
+                 info = infoOf(w, op, 0, warp, op.target != 0);
+  uint32_t *at = writeStamp.data() + from, *is = writeInfo.data() + from;
+  const uint32_t *read = readStamp.data() + from,
+                 *reader = readInfo.data() + from;
+  // Nothing is there but what is over, and what the lane itself did.
+  constexpr uint32_t same = agentBits | laneBits | several | sharedBit;
+  uint32_t other = 0;
   PTXSIM_VECTORIZE
-  for (uint32_t c = 0; c < n; ++c)
-    most = std::max({most, written[c], read[c], readBefore[c]});
-  if (most >= limits[w.index])
+  for (uint32_t c = 0; c < n; ++c) {
+    const uint32_t mine = info | c >> perLane << laneShift;
+    other |= (at[c] >= limit) &
+             ((((is[c] ^ mine) & same) != 0) | (at[c] == inFlight));
+    other |= (read[c] >= limit) & (((reader[c] ^ mine) & same) != 0);
+  }
+  if (other)
     return false;
-  const uint64_t mine = entry(w, op, 0, op.target != 0);
-  for (uint32_t lane = 0, c = 0; lane < warpSize; ++lane)
-    for (uint32_t i = 0; i < ofLane; ++i, ++c)
-      written[c] = mine | uint64_t(lane) << laneShift;
+  PTXSIM_VECTORIZE
+  for (uint32_t c = 0; c < n; ++c) {
+    at[c] = stamp;
+    is[c] = info | c >> perLane << laneShift;
+  }
   return true;
 }
 
 void Races::readForWarp(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                         uint32_t bytes) {
   // The bytes go to other lanes than the one that gives the address.
-  const uint64_t mine = entry(w, op, lane, false) | several;
+  const unsigned warp = agentOf(w);
+  const uint32_t stamp = clocks.stamp(warp),
+                 info = infoOf(w, op, lane, warp, false) | several;
   const uint32_t end = (offset + bytes - 1) >> shift;
   for (uint32_t c = offset >> shift; c <= end; ++c) {
-    if (writer[c] >= limits[w.index])
-      checkRead(w, op, warpSize, c, mine, false);
-    const uint64_t old = reader[c];
-    if ((old ^ mine) & warpBits)
-      otherReader[c] = old;
-    reader[c] = mine;
+    if (writeStamp[c] >= clocks.limit(warp))
+      checkRead(w, op, warpSize, c, false);
+    noteRead(warp, warpSize, c, stamp, info);
+  }
+}
+
+void Races::readSame(Warp &w, const Op &op, uint32_t mask, uint32_t offset,
+                     uint32_t bytes) {
+  const unsigned warp = agentOf(w);
+  const bool strong = op.target != 0;
+  const uint32_t stamp = clocks.stamp(warp),
+                 info = infoOf(w, op, unsigned(std::countr_zero(mask)), warp,
+                               strong) |
+                        several;
+  const uint32_t end = (offset + bytes - 1) >> shift;
+  for (uint32_t c = offset >> shift; c <= end; ++c) {
+    if (writeStamp[c] >= clocks.limit(warp))
+      forLanes(mask, [&](unsigned l) { checkRead(w, op, l, c, strong); });
+    noteRead(warp, warpSize, c, stamp, info);
   }
 }
 
 void Races::write(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                   uint32_t bytes, const void *value, uint32_t order) {
   const bool strong = order != 0;
-  uint64_t mine = entry(w, op, lane, strong);
-  const uint64_t limit = limits[w.index];
+  const unsigned warp = agentOf(w);
+  const uint32_t stamp = clocks.stamp(warp), limit = clocks.limit(warp),
+                 info = infoOf(w, op, lane, warp, strong);
   const uint32_t end = (offset + bytes - 1) >> shift;
   for (uint32_t c = offset >> shift; c <= end; ++c) {
-    uint64_t set = mine;
-    if (const uint64_t e = writer[c]; e >= limit && !known(w, lane, e)) {
-      const uint32_t at = std::max(c << shift, offset),
+    uint32_t set = info;
+    // What is written is there already: nobody can tell.
+    const auto same = [&] {
+      const uint32_t from = std::max(c << shift, offset),
                      n = std::min(1u << shift, bytes);
-      const bool same =
-          value && stampOf(e) != inFlight &&
-          !std::memcmp(w.cta->shared + at,
-                       static_cast<const std::byte *>(value) + (at - offset),
-                       n);
-      if (!same && !(strong && (e & strongBit)) && !suppressed(w, op, e))
-        report(w, op, lane, c, true, e, true);
-      if (warpOf(e) == w.index)
+      return value && !std::memcmp(cta.shared + from,
+                                   static_cast<const std::byte *>(value) +
+                                       (from - offset),
+                                   n);
+    };
+    const uint32_t at = writeStamp[c], is = writeInfo[c];
+    if (at >= limit && !known(warp, lane, at, is)) {
+      if (at == inFlight ||
+          (!(strong && (is & strongBit)) && !suppressed(w, op, is) && !same()))
+        report(w, op, lane, c, true, at, is, true);
+      if (agentIn(is) == warp)
         set |= several;
     }
-    for (const uint64_t e : {reader[c], otherReader[c]})
-      if (e >= limit && !known(w, lane, e) && !(strong && (e & strongBit)) &&
-          !suppressed(w, op, e)) {
-        const uint32_t at = std::max(c << shift, offset),
-                       n = std::min(1u << shift, bytes);
-        // What is written is there already: the reader cannot tell.
-        if (value &&
-            !std::memcmp(w.cta->shared + at,
-                         static_cast<const std::byte *>(value) + (at - offset),
-                         n))
-          continue;
-        report(w, op, lane, c, true, e, false);
-      }
-    writer[c] = set;
+    if (readStamp[c] >= limit)
+      forReads(warp, lane, c, [&](uint32_t at, uint32_t is, bool laneKnown) {
+        if (!(strong && (is & strongBit)) && !suppressed(w, op, is) && !same())
+          report(w, op, lane, c, true, at, is, false, laneKnown);
+      });
+    writeStamp[c] = stamp, writeInfo[c] = set;
   }
 }
 
 void Races::atomic(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                    uint32_t bytes) {
-  const uint64_t mine = entry(w, op, lane, true), limit = limits[w.index];
+  const unsigned warp = agentOf(w);
+  const uint32_t stamp = clocks.stamp(warp), limit = clocks.limit(warp),
+                 info = infoOf(w, op, lane, warp, true);
   const uint32_t end = (offset + bytes - 1) >> shift;
   for (uint32_t c = offset >> shift; c <= end; ++c) {
-    if (const uint64_t e = writer[c]; e >= limit && !known(w, lane, e) &&
-                                      !(e & strongBit) && !suppressed(w, op, e))
-      report(w, op, lane, c, true, e, true);
-    for (const uint64_t e : {reader[c], otherReader[c]})
-      if (e >= limit && !known(w, lane, e) && !(e & strongBit) &&
-          !suppressed(w, op, e))
-        report(w, op, lane, c, true, e, false);
-    writer[c] = mine;
+    const uint32_t at = writeStamp[c], is = writeInfo[c];
+    if (at >= limit && !known(warp, lane, at, is) &&
+        (at == inFlight || (!(is & strongBit) && !suppressed(w, op, is))))
+      report(w, op, lane, c, true, at, is, true);
+    if (readStamp[c] >= limit)
+      forReads(warp, lane, c, [&](uint32_t at, uint32_t is, bool laneKnown) {
+        if (!(is & strongBit) && !suppressed(w, op, is))
+          report(w, op, lane, c, true, at, is, false, laneKnown);
+      });
+    writeStamp[c] = stamp, writeInfo[c] = info;
   }
 }
 
 void Races::asyncWrite(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                        uint32_t bytes) {
   write(w, op, lane, offset, bytes, nullptr);
-  const uint64_t mine = entry(w, op, lane, false) | uint64_t(inFlight)
-                                                        << stampShift;
   if (!async)
     return;
   const uint32_t end = (offset + bytes - 1) >> shift;
   for (uint32_t c = offset >> shift; c <= end; ++c)
-    writer[c] = mine;
+    writeStamp[c] = inFlight;
 }
 
 void Races::asyncDone(Warp &w, unsigned lane, uint32_t offset, uint32_t bytes) {
-  const uint64_t mark = uint64_t(inFlight) << stampShift,
-                 done = uint64_t(epoch[w.index]) << stampShift;
+  const unsigned warp = agentOf(w);
+  const uint32_t stamp = clocks.stamp(warp);
   const uint32_t end = (offset + bytes - 1) >> shift;
+  for (uint32_t c = offset >> shift; c <= end; ++c)
+    if (writeStamp[c] == inFlight && agentIn(writeInfo[c]) == warp &&
+        laneIn(writeInfo[c]) == lane)
+      writeStamp[c] = stamp;
+}
+
+void Races::asyncDoneBy(Warp &w, unsigned lane, uint32_t offset, uint32_t bytes,
+                        unsigned agent, uint32_t stamp) {
+  const unsigned warp = agentOf(w);
+  const uint32_t end = (offset + bytes - 1) >> shift;
+  for (uint32_t c = offset >> shift; c <= end; ++c)
+    if ((writeStamp[c] == inFlight || !async) &&
+        agentIn(writeInfo[c]) == warp && laneIn(writeInfo[c]) == lane) {
+      writeStamp[c] = stamp;
+      writeInfo[c] = (writeInfo[c] & ~agentBits) | agent << agentShift;
+    }
+}
+
+// --- asynchronous operations ---
+
+void Races::writeAsync(Warp &w, const Op &op, unsigned lane, uint32_t offset,
+                       uint32_t bytes, unsigned agent, uint32_t stamp,
+                       bool reduces) {
+  const unsigned warp = agentOf(w);
+  const uint32_t limit = clocks.limit(warp),
+                 info = infoOf(w, op, lane, agent, reduces);
+  const uint32_t end = (offset + bytes - 1) >> shift;
+  // Neighbouring cells usually tell the same.
+  uint32_t lastAt = 0, lastIs = 0, lastRead = 0, lastReader = 0;
   for (uint32_t c = offset >> shift; c <= end; ++c) {
-    uint64_t &e = writer[c];
-    if (stampOf(e) == inFlight && warpOf(e) == w.index && laneOf(e) == lane)
-      e = (e & ~mark) | done;
+    const uint32_t at = writeStamp[c], is = writeInfo[c];
+    if (at >= limit && (at != lastAt || is != lastIs)) {
+      lastAt = at, lastIs = is;
+      if (!known(warp, lane, at, is) && !(reduces && (is & strongBit)))
+        report(w, op, lane, c, true, at, is, true);
+    }
+    const uint32_t read = readStamp[c], reader = readInfo[c];
+    if (read >= limit &&
+        (read != lastRead || reader != lastReader || (reader & sharedBit))) {
+      lastRead = read, lastReader = reader;
+      forReads(warp, lane, c, [&](uint32_t at, uint32_t is, bool laneKnown) {
+        report(w, op, lane, c, true, at, is, false, laneKnown);
+      });
+    }
+    writeStamp[c] = stamp, writeInfo[c] = info;
   }
 }
 
-// --- order ---
-
-void Races::arrive(const Warp &w, unsigned barrier) {
-  Clock &b = barriers[barrier];
-  join(b, clocks[w.index]);
-  b[w.index] = std::max(b[w.index], epoch[w.index]);
-  epoch[w.index] = ++now;
-}
-
-void Races::release(unsigned barrier, uint32_t waiters, uint32_t blocked,
-                    uint32_t exited) {
-  Clock &b = barriers[barrier];
-  // Warps that stand at the barrier have done nothing since they arrived, and
-  // a barrier does not wait for warps that have exited.
-  forLanes(blocked | exited, [&](unsigned u) { b[u] = now; });
-  const uint32_t over = now++;
-  forLanes(waiters, [&](unsigned q) {
-    join(clocks[q], b);
-    clocks[q][q] = over;
-    epoch[q] = now;
-    setFloor(q);
-  });
-  b.fill(0);
-}
-
-void Races::syncWarp(const Warp &w) {
-  clocks[w.index][w.index] = epoch[w.index];
-  epoch[w.index] = ++now;
-  setFloor(w.index);
-}
-
-void Races::fence(const Warp &w) {
-  Clock &c = clocks[w.index];
-  join(c, pending[w.index]);
-  const uint32_t own = c[w.index];
-  fenced[w.index] = c;
-  fenced[w.index][w.index] = epoch[w.index];
-  c[w.index] = own;
-  epoch[w.index] = ++now;
-  setFloor(w.index);
-}
-
-void Races::synchronize(const Warp &w, uint64_t address, uint32_t order) {
-  Clock &object = objects[address];
-  Clock &c = clocks[w.index];
-  if (order & Order::Acquire) {
-    const uint32_t own = c[w.index];
-    join(c, object);
-    c[w.index] = own;
-    setFloor(w.index);
-  } else {
-    join(pending[w.index], object);
-    // What the warp itself released is no news about its other lanes.
-    pending[w.index][w.index] = 0;
-  }
-  if (order & Order::Release) {
-    join(object, c);
-    object[w.index] = epoch[w.index];
-    epoch[w.index] = ++now;
-  } else {
-    join(object, fenced[w.index]);
+void Races::readAsync(Warp &w, const Op &op, unsigned lane, uint32_t offset,
+                      uint32_t bytes, unsigned agent, uint32_t stamp) {
+  const unsigned warp = agentOf(w);
+  const uint32_t limit = clocks.limit(warp),
+                 info = infoOf(w, op, lane, agent, false);
+  const uint32_t end = (offset + bytes - 1) >> shift;
+  uint32_t lastAt = 0, lastIs = 0;
+  for (uint32_t c = offset >> shift; c <= end; ++c) {
+    const uint32_t at = writeStamp[c], is = writeInfo[c];
+    if (at >= limit && (at != lastAt || is != lastIs)) {
+      lastAt = at, lastIs = is;
+      checkRead(w, op, lane, c, false);
+    }
+    noteRead(warp, lane, c, stamp, info);
   }
 }
 
 // --- reports ---
 
-std::string Races::accessAt(const Warp &w, uint64_t e) const {
-  const uint32_t pc = pcOf(e);
-  const OpInfo &info = w.function->infos[pc];
-  const SourceLoc &loc = w.function->locs[info.loc];
-  std::string at;
+std::string Races::accessOf(const Warp &w, uint32_t info,
+                            bool laneKnown) const {
+  const uint32_t pc = w.function->raceFacts.sites[info & (mostSites - 1)];
+  const OpInfo &op = w.function->infos[pc];
+  const SourceLoc &loc = w.function->locs[op.loc];
+  std::string at, where;
   if (loc.file) {
     auto it = w.function->module->files.find(loc.file);
     at = fmt::format(" (at {}:{}:{})",
                      it == w.function->module->files.end() ? "?" : it->second,
                      loc.line, loc.column);
   }
-  return fmt::format("{}:{}: {} of warp {} lane {}{}",
-                     w.function->module->filename, info.line, info.form,
-                     warpOf(e), laneOf(e), at);
+  const unsigned warp = clocks.warpOf(agentIn(info)),
+                 ofCta = unsigned(cta.warps.size());
+  if (many) {
+    const Dim3 id = cta.cluster.ctas[warp / ofCta].id;
+    where = fmt::format("cta ({},{},{}) ", id.x, id.y, id.z);
+  }
+  where += fmt::format("warp {}", warp % ofCta);
+  if (laneKnown)
+    where += fmt::format(" lane {}", info >> laneShift & 31);
+  if (!(info & (mostSites - 1)))
+    return fmt::format("an access of {}", where);
+  return fmt::format("{}:{}: {} of {}{}", w.function->module->filename, op.line,
+                     op.form, where, at);
 }
 
 void Races::report(Warp &w, const Op &op, unsigned lane, uint32_t cell,
-                   bool writes, uint64_t other, bool otherWrites) const {
+                   bool writes, uint32_t stamp, uint32_t info, bool otherWrites,
+                   bool laneKnown) const {
   const uint32_t offset = cell << shift;
-  const unsigned at = std::min(lane, warpSize - 1);
-  if (!races && stampOf(other) != inFlight)
+  const unsigned at = lane < warpSize ? lane : 0;
+  if (!races && (stamp != inFlight || agentIn(info) == mbarrierObject))
     return;
-  if (stampOf(other) == inFlight)
+  std::string place = fmt::format("address {:#x} (offset {}) of shared memory",
+                                  offset + sharedBegin, offset);
+  if (many)
+    place += fmt::format(" of cta ({},{},{})", cta.id.x, cta.id.y, cta.id.z);
+  const char *here = writes ? "written" : "read";
+  if (stamp == inFlight && agentIn(info) == mbarrierObject)
     w.fault(op, at,
-            fmt::format("address {:#x} (offset {}) of shared memory is {}, but "
-                        "a cp.async that writes it is in flight: {}; expected "
-                        "a cp.async.wait_group before",
-                        offset + sharedBegin, offset,
-                        writes ? "written" : "read", accessAt(w, other)),
-            {{"the copy is issued here", &w.ops[pcOf(other)]},
+            fmt::format("{} is {}, but there is an mbarrier: expected an "
+                        "mbarrier.inval before",
+                        place, here));
+  const uint32_t otherPc = w.function->raceFacts.sites[info & (mostSites - 1)];
+  const Op *otherOp = info & (mostSites - 1) ? &w.ops[otherPc] : nullptr;
+  if (stamp == inFlight)
+    w.fault(op, at,
+            fmt::format("{} is {}, but a cp.async that writes it is in "
+                        "flight: {}; expected a cp.async.wait_group before",
+                        place, here, accessOf(w, info, laneKnown)),
+            {{"the copy is issued here", otherOp},
              {"its thread must execute a cp.async.wait_group that covers it, "
               "and then all threads a barrier, before this instruction"}});
-  const Op *otherOp = &w.ops[pcOf(other)];
-  const uint32_t here = w.function->infos[w.indexOf(op)].line,
-                 there = w.function->infos[pcOf(other)].line;
+  const bool own = agentIn(info) == agentOf(w);
+  const char
+      *missing = own ? "bar.warp.sync or barrier" : "barrier",
+      *remedy = own ? "a barrier (bar.warp.sync if only lanes of one warp meet "
+                      "here, else bar.sync)"
+                    : "a barrier (bar.sync)";
+  switch (clocks.kindOf(agentIn(info))) {
+  case Clocks::Kind::Warp:
+    if (clocks.warpOf(agentIn(info)) / cta.warps.size() != w.cta->rank)
+      remedy = "a barrier.cluster, or an mbarrier that this thread waits for,";
+    break;
+  case Clocks::Kind::BulkGroup:
+    missing = "cp.async.bulk.wait_group";
+    remedy = "a cp.async.bulk.wait_group.read by the thread that issued the "
+             "copy, and then a barrier,";
+    break;
+  case Clocks::Kind::Wgmma:
+    missing = "wgmma.wait_group";
+    remedy = "a wgmma.wait_group by the warpgroup, and then a barrier,";
+    break;
+  case Clocks::Kind::Mbarrier:
+    missing = "wait for the mbarrier that it signals";
+    remedy = "a wait for the phase of the mbarrier that the copy signals";
+    break;
+  }
+  const unsigned otherWarp =
+      clocks.warpOf(agentIn(info)) % unsigned(cta.warps.size());
+  const uint32_t hereLine = w.function->infos[w.indexOf(op)].line,
+                 thereLine = w.function->infos[otherPc].line;
+  Notes notes;
+  if (otherOp) {
+    notes.push_back(
+        {laneKnown ? fmt::format("the other access, by warp {} lane {}",
+                                 otherWarp, info >> laneShift & 31)
+                   : fmt::format("the other access, by warp {}", otherWarp),
+         otherOp});
+    notes.push_back({fmt::format(
+        "{} is missing {}", remedy,
+        otherOp == &op
+            ? std::string("between two executions of this line")
+            : fmt::format("between lines {} and {}, or, in a "
+                          "loop, between {} and the next {}",
+                          thereLine, hereLine, hereLine, thereLine))});
+  }
   w.fault(op, at,
-          fmt::format("race: address {:#x} (offset {}) of shared memory is {} "
-                      "here and {} by {}, and no {} orders the two",
-                      offset + sharedBegin, offset, writes ? "written" : "read",
-                      otherWrites ? "written" : "read", accessAt(w, other),
-                      warpOf(other) == w.index ? "bar.warp.sync or barrier"
-                                               : "barrier"),
-          {{fmt::format("the other access, by warp {} lane {}", warpOf(other),
-                        laneOf(other)),
-            otherOp},
-           {fmt::format(
-               "{} is missing {}",
-               warpOf(other) == w.index
-                   ? "a barrier (bar.warp.sync if only lanes of one warp meet "
-                     "here, else bar.sync)"
-                   : "a barrier (bar.sync)",
-               otherOp == &op
-                   ? std::string("between two executions of this line")
-                   : fmt::format("between lines {} and {}, or, in a loop, "
-                                 "between {} and the next {}",
-                                 there, here, here, there))}});
+          fmt::format("race: {} is {} here and {} by {}, and no {} orders the "
+                      "two",
+                      place, here, otherWrites ? "written" : "read",
+                      accessOf(w, info, laneKnown), missing),
+          notes);
 }

@@ -1,40 +1,44 @@
 #ifndef RUNTIME_PTXSIM_RACES_H
 #define RUNTIME_PTXSIM_RACES_H
 
+#include "runtime/ptxsim/Clocks.h"
 #include "runtime/ptxsim/Program.h"
 #include "runtime/ptxsim/Warp.h"
 
-#include <array>
-#include <unordered_map>
-
 namespace ptxsim {
 
-/// Finds accesses to shared memory that conflict and that nothing orders, and
-/// accesses to the destination of a cp.async under way.
+class Cta;
+
+/// Finds accesses to a CTA's shared memory that conflict and that nothing
+/// orders, and accesses to the destination of a cp.async under way. What is
+/// ordered is told by the cluster's Clocks.
 ///
-/// Every warp has a vector clock: what it knows to be over in each warp.
-/// Barriers, bar.warp.sync, and atomics with their fences join clocks. The
-/// clocks are stamps of one counter of the CTA, so that "everything up to stamp
-/// s is over" (the floor) settles most checks with one comparison. Shadow
-/// memory holds, per cell of the smallest access that the kernel has (1, 2 or 4
-/// bytes), the last write and the last reads of two warps. Inside a warp the
-/// lanes are told apart: what a lane did is ordered with what other lanes do
-/// later only by a bar.warp.sync or a barrier.
+/// Shadow memory holds, per cell of the smallest access that the kernel has (1
+/// to 16 bytes), the last write and the reads that nothing has ordered before
+/// each other: stamps in one array, as most checks compare nothing but stamps
+/// with a limit, and what else is known of an access in another.
 class Races {
 public:
-  Races(const Cta &cta, size_t warps, size_t sharedBytes);
-  /// For a new CTA: everything so far is over.
-  void restart();
+  Races(Cta &cta, Clocks &clocks, size_t sharedBytes);
+  /// Forgets all accesses.
+  void clear();
 
-  // --- accesses; offsets count from the start of shared memory ---
+  // --- accesses of warps of the cluster; offsets count from the start of
+  // shared memory ---
   /// Lane `lane` reads. `order` is op.target of a load (Order).
   void read(Warp &w, const Op &op, unsigned lane, uint32_t offset,
             uint32_t bytes, uint32_t order = 0);
+  /// The same for all lanes of mask; false if read() must look at each lane.
+  bool readLanes(Warp &w, const Op &op, uint32_t mask, std::byte *const *from,
+                 uint32_t bytes);
   /// All 32 lanes read consecutive elements.
   void readAll(Warp &w, const Op &op, uint32_t offset, uint32_t bytesOfLane);
   /// All 32 lanes write consecutive elements; false if write() must look at
   /// each lane.
   bool writeAll(Warp &w, const Op &op, uint32_t offset, uint32_t bytesOfLane);
+  /// Lanes read the same bytes.
+  void readSame(Warp &w, const Op &op, uint32_t mask, uint32_t offset,
+                uint32_t bytes);
   /// A matrix instruction reads for all lanes of the warp.
   void readForWarp(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                    uint32_t bytes);
@@ -43,50 +47,106 @@ public:
   /// must.
   void write(Warp &w, const Op &op, unsigned lane, uint32_t offset,
              uint32_t bytes, const void *value, uint32_t order = 0);
+  /// What the lanes of one instruction have in common.
+  struct Batch {
+    uint32_t stamp, limit, info;
+  };
+  Batch batchOf(const Warp &w, const Op &op);
+  /// The same as write() in the usual case, that there is nothing at the bytes
+  /// but what is over and what the lane itself did; false otherwise.
+  bool tryWrite(const Batch &b, unsigned lane, uint32_t offset,
+                uint32_t bytes) {
+    const uint32_t mine = b.info | lane << laneShift,
+                   end = (offset + bytes - 1) >> shift;
+    for (uint32_t c = offset >> shift; c <= end; ++c) {
+      const uint32_t at = writeStamp[c];
+      if ((at >= b.limit &&
+           (at == inFlight || ((writeInfo[c] ^ mine) & whoBits))) ||
+          (readStamp[c] >= b.limit && ((readInfo[c] ^ mine) & whoBits)))
+        return false;
+    }
+    for (uint32_t c = offset >> shift; c <= end; ++c)
+      writeStamp[c] = b.stamp, writeInfo[c] = mine;
+    return true;
+  }
   void atomic(Warp &w, const Op &op, unsigned lane, uint32_t offset,
               uint32_t bytes);
   /// cp.async begins to write; nobody may touch the bytes before asyncDone.
   void asyncWrite(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                   uint32_t bytes);
   void asyncDone(Warp &w, unsigned lane, uint32_t offset, uint32_t bytes);
+  /// The same when an mbarrier tells that the copy is done: who waits for that
+  /// mbarrier knows.
+  void asyncDoneBy(Warp &w, unsigned lane, uint32_t offset, uint32_t bytes,
+                   unsigned agent, uint32_t stamp);
 
-  // --- order ---
-  void arrive(const Warp &w, unsigned barrier);
-  /// `blocked`: warps all of whose lanes wait at the barrier.
-  void release(unsigned barrier, uint32_t waiters, uint32_t blocked,
-               uint32_t exited);
-  void syncWarp(const Warp &w);
-  void fence(const Warp &w);
-  /// An atomic or a strong access at a generic address: a place where warps
-  /// may meet.
-  void synchronize(const Warp &w, uint64_t address, uint32_t order);
+  // --- asynchronous operations, issued by a lane (32: by the whole warp) ---
+  void writeAsync(Warp &w, const Op &op, unsigned lane, uint32_t offset,
+                  uint32_t bytes, unsigned agent, uint32_t stamp, bool reduces);
+  void readAsync(Warp &w, const Op &op, unsigned lane, uint32_t offset,
+                 uint32_t bytes, unsigned agent, uint32_t stamp);
+
+  /// Bytes of an mbarrier, which only its own instructions may touch.
+  void setMbarrier(uint32_t offset, bool is);
 
 private:
-  using Clock = std::array<uint32_t, warpSize>;
-  struct Shadow;
-  uint64_t entry(const Warp &w, const Op &op, unsigned lane, bool strong) const;
-  bool known(const Warp &w, unsigned lane, uint64_t entry) const;
-  void noteRead(uint32_t cell, uint64_t mine);
-  void checkRead(Warp &w, const Op &op, unsigned lane, uint32_t cell,
-                 uint64_t mine, bool strong);
-  bool suppressed(const Warp &w, const Op &op, uint64_t other) const;
-  void report(Warp &w, const Op &op, unsigned lane, uint32_t cell, bool writes,
-              uint64_t other, bool otherWrites) const;
-  std::string accessAt(const Warp &w, uint64_t entry) const;
-  void setFloor(unsigned warp);
+  // What is known of an access besides its stamp, from the low bits: site (of
+  // the function's instructions that access memory), lane, several lanes,
+  // strong (atomic, volatile, relaxed...), read by several agents, agent.
+  static constexpr unsigned laneShift = 14, agentShift = 22;
+  static constexpr uint32_t several = 1u << 19, strongBit = 1u << 20,
+                            sharedBit = 1u << 21, laneBits = 31u << laneShift,
+                            agentBits = 1023u << agentShift,
+                            whoBits =
+                                agentBits | laneBits | several | sharedBit;
+  /// Stamp of a cp.async that has not been waited for, and of an mbarrier.
+  static constexpr uint32_t inFlight = ~0u;
 
+  static unsigned agentIn(uint32_t info) { return info >> agentShift; }
+  /// The lane, or 32 if there are several.
+  static unsigned laneIn(uint32_t info) {
+    return info & several ? warpSize : info >> laneShift & 31;
+  }
+  unsigned agentOf(const Warp &w) const;
+  uint32_t infoOf(const Warp &w, const Op &op, unsigned lane, unsigned agent,
+                  bool strong) const;
+  bool known(unsigned warp, unsigned lane, uint32_t stamp, uint32_t info) const;
+  void noteRead(unsigned warp, unsigned lane, uint32_t cell, uint32_t stamp,
+                uint32_t info);
+  void noteSharedRead(unsigned warp, unsigned lane, uint32_t cell,
+                      uint32_t stamp, uint32_t info);
+  void collect();
+  void checkRead(Warp &w, const Op &op, unsigned lane, uint32_t cell,
+                 bool strong);
+  /// Calls f(stamp, info, whether the lane is known) for the reads of a cell
+  /// that are not over for the warp.
+  template <class F>
+  void forReads(unsigned warp, unsigned lane, uint32_t cell, F f) const;
+  bool suppressed(const Warp &w, const Op &op, uint32_t info) const;
+  void report(Warp &w, const Op &op, unsigned lane, uint32_t cell, bool writes,
+              uint32_t stamp, uint32_t info, bool otherWrites,
+              bool laneKnown = true) const;
+  std::string accessOf(const Warp &w, uint32_t info, bool laneKnown) const;
+
+  Cta &cta;
+  Clocks &clocks;
   unsigned shift; ///< log2 of a cell's bytes
-  bool races, async;
-  uint32_t warps;
-  std::vector<uint64_t> writer, reader, otherReader; ///< by cell
-  uint32_t now = 1;
-  uint32_t epoch[warpSize] = {};  ///< stamp of the accesses of each warp
-  uint64_t limits[warpSize] = {}; ///< entries below are over, for the warp
-  Clock clocks[warpSize] = {};    ///< [warp][other]: over up to this stamp
-  Clock barriers[16] = {};
-  Clock fenced[warpSize] = {};  ///< what a relaxed atomic releases
-  Clock pending[warpSize] = {}; ///< what the next fence acquires
-  std::unordered_map<uint64_t, Clock> objects;
+  bool races, async, many;
+  unsigned first; ///< agent of the CTA's warp 0
+  std::vector<uint32_t> writeStamp, writeInfo, readStamp, readInfo; ///< by cell
+  /// For cells that several agents have read: a mask of warps of this CTA that
+  /// read at the same stamp, or an index in `lists`.
+  std::vector<uint32_t> readers;
+  struct Read {
+    uint32_t stamp, info;
+  };
+  std::vector<std::vector<Read>> lists;
+  size_t mostLists = 1 << 16; ///< before those not in use are thrown away
+  struct SharedRead {
+    uint32_t at = 0, is = 0, set = 0, stamp = 0, info = 0;
+    bool operator==(const SharedRead &) const = default;
+  };
+  SharedRead lastFrom, lastTo;
 };
 
 } // namespace ptxsim

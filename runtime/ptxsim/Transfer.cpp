@@ -94,6 +94,15 @@ std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes,
   }
   for (Observer *o : w.cta->launch.observers)
     o->copyMoves(t, address, bytes, t.kind == Transfer::ToGlobal);
+  if (GlobalRaces *races = w.cta->launch.globalRaces.get()) {
+    const auto *p = reinterpret_cast<const std::byte *>(address);
+    if (t.kind != Transfer::ToGlobal)
+      races->read(w, *t.op, t.lane, p, bytes);
+    else if (t.reduction == Reduction::None)
+      races->write(w, *t.op, t.lane, p, bytes, nullptr);
+    else
+      races->atomic(w, *t.op, t.lane, p, bytes);
+  }
   return reinterpret_cast<std::byte *>(address);
 }
 
@@ -228,6 +237,9 @@ void Transfer::run() {
                             barrier));
   if (kind != Arrive)
     b->copied = {b->phase + 1, warp, op, lane};
+  if (stamp)
+    barrierCta->clocks->signal(*b, barrierCta->clocks->agentOf(*warp), lane,
+                               stamp);
   if (auto error = kind == Arrive ? b->arrive(1) : b->complete(bytes))
     warp->fault(*op, lane, *error);
   barrierCta->update(*b);

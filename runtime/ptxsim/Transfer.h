@@ -45,6 +45,8 @@ struct Transfer {
   Cta *barrierCta = nullptr; ///< null: a bulk group tracks it
   uint32_t barrier = 0;
 
+  uint32_t stamp = 0; ///< of its accesses, for the race detector
+
   std::vector<std::byte> data; ///< once read
 
   /// For an operation that will take effect later: marks what it will write and

@@ -155,12 +155,13 @@ bool Warp::select() {
     if (!split.waitingFor ||
         (split.waitingFor & live & ~(split.anywhere ? meeting : split.mask)))
       continue;
+    const uint32_t members = split.waitingFor;
     split.waitingFor = 0;
     if (split.anywhere) {
       split.anywhere = false, ++split.pc;
       ++cta->cluster.syncs;
-      if (cta->races)
-        cta->races->syncWarp(*this);
+      if (cta->clocks)
+        cta->clocks->syncWarp(*this, members);
     }
   }
   if (splits.size() > 1)
@@ -251,8 +252,13 @@ void Warp::meet(const Op &op, uint32_t mask, uint32_t members) {
   uint32_t missing = missingLanes(op, mask, members);
   if (!missing) {
     ++cta->cluster.syncs;
-    if (cta->races)
-      cta->races->syncWarp(*this);
+    if (cta->clocks)
+      for (uint32_t rest = mask; rest;) {
+        const uint32_t group =
+            row<uint32_t>(members)[std::countr_zero(rest)] & live;
+        cta->clocks->syncWarp(*this, group);
+        rest &= ~group;
+      }
     return;
   }
   splits.push_back({indexOf(op), mask, mask | missing, -1, true});

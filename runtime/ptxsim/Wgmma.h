@@ -17,6 +17,7 @@ struct WgmmaPending {
   uint64_t a = 0, b = 0; ///< descriptors (a: of SS)
   uint64_t number = 0;   ///< of the warp's wgmma, to find its warpgroup's
   uint32_t group = 0;
+  uint32_t stamp = 0; ///< of its reads, for the race detector
   bool accumulate = false;
   bool isDone = false;          ///< D has been computed
   uint32_t low = ~0u, high = 0; ///< bounds of its operands in shared memory
@@ -46,6 +47,7 @@ struct WgmmaGroup {
     const Op *op = nullptr;
     unsigned warp = 0;
     uint64_t descriptor = 0;
+    uint32_t stamp = 0; ///< of its reads, for the race detector
     bool hasB = false;
     WideB b;
   };

@@ -90,6 +90,8 @@ struct Checks {
             ///< comes from a register which its thread has not written
   bool sharedRaces = true;  ///< conflicting accesses to shared memory that
                             ///< nothing orders
+  bool globalRaces = false; ///< the same of global memory within a launch
+                            ///< (opt-in: slow)
   bool asyncHazards = true; ///< use of a cp.async's destination before its
                             ///< wait, writes to the source of a bulk copy under
                             ///< way, and copies in flight at the exit

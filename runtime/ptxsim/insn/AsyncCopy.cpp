@@ -129,6 +129,8 @@ void begin(Warp &w, const Op &op, unsigned lane, uint64_t target) {
       target > cta.sharedEnd - op.count)
     return;
   const uint32_t offset = uint32_t(target) - sharedBegin;
+  if (cta.isInUse(uint32_t(target), op.count))
+    checkSharedWrite(w, op, lane, cta, uint32_t(target), op.count);
   cta.races->asyncWrite(w, op, lane, offset, op.count);
   if (cta.launch.options.async != Async::Eager)
     return;
@@ -160,6 +162,12 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
   const DeviceOptions &options = w.cta->launch.options;
   if (!w.cta->launch.observers.empty())
     observeAsyncCopy(w, op, mask, sources, targets, sizes);
+  if (GlobalRaces *global = w.cta->launch.globalRaces.get())
+    forLanes(mask, [&](unsigned l) {
+      if (sizes[l])
+        global->read(w, op, l, reinterpret_cast<const std::byte *>(sources[l]),
+                     sizes[l]);
+    });
   if (w.cta->races)
     forLanes(mask, [&](unsigned l) { begin(w, op, l, targets[l]); });
   if (options.async != Async::Eager ||
@@ -191,10 +199,14 @@ void finish(Warp &w, const AsyncCopies::Copy &copy) {
 
 /// op.imm: groups that may stay open.
 void waitGroup(Warp &w, const Op &op, uint32_t mask) {
+  if (w.cta->clocks)
+    w.cta->clocks->waitCopies(w, mask);
   w.copies.wait(mask, uint32_t(op.imm),
                 [&](const AsyncCopies::Copy &copy) { finish(w, copy); });
 }
 void waitAll(Warp &w, const Op &, uint32_t mask) {
+  if (w.cta->clocks)
+    w.cta->clocks->waitCopies(w, mask);
   w.copies.waitAll(mask,
                    [&](const AsyncCopies::Copy &copy) { finish(w, copy); });
 }

@@ -168,9 +168,9 @@ Handler select(int operation, Type type, bool result) {
 
 bool ptxsim::decodeAtomic(Decoder &d) {
   const bool result = d.opcode() == "atom";
-  const uint32_t order =
+  uint32_t order =
       atomicOrder(d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"}));
-  d.takeOneOf({"cta", "cluster", "gpu", "sys"});
+  order = Order::withScope(order, takeScope(d));
   const bool hint = d.take("L2::cache_hint");
   Space space = Space::Generic;
   switch (d.takeOneOf({"global", "shared", "shared::cta", "shared::cluster"})) {

@@ -67,9 +67,9 @@ template <class H> Handler halvesBy(int operation, bool pair) {
 
 bool ptxsim::decodeAtomicPacked(Decoder &d) {
   const bool result = d.opcode() == "atom";
-  const uint32_t order =
+  uint32_t order =
       atomicOrder(d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"}));
-  d.takeOneOf({"cta", "cluster", "gpu", "sys"});
+  order = Order::withScope(order, takeScope(d));
   const bool hint = d.take("L2::cache_hint"), noftz = d.take("noftz");
   const int space =
       d.takeOneOf({"global", "shared", "shared::cta", "shared::cluster"});

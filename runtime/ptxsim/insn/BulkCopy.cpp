@@ -39,7 +39,15 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
   SharedPlace place = sharedPlace(w, op, lane, o.space,
                                   addressOf(w, o.shared, lane), t.bytes, align);
   t.cta = place.cta, t.offset = place.address;
+  Clocks *clocks = w.cta->clocks;
   if (!o.barrier.row) {
+    if (clocks) {
+      const unsigned warp = clocks->agentOf(w), agent = clocks->bulkAgent(warp);
+      const uint32_t stamp = clocks->asyncStamp(agent, warp);
+      place.cta->races->readAsync(w, op, lane, place.address - sharedBegin,
+                                  t.bytes, agent, stamp);
+      clocks->addBulk(warp, lane, stamp);
+    }
     t.tellStart();
     const bool eager = w.cta->launch.options.async == Async::Eager;
     if (eager)
@@ -66,6 +74,19 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
                 "before this instruction"}});
     if (cta.isInUse(part.offset, part.bytes))
       checkSharedWrite(w, op, lane, cta, part.offset, part.bytes);
+    if (clocks) {
+      // Done when the mbarrier is signalled; what orders it after earlier
+      // accesses is its issue.
+      const unsigned agent = clocks->object(*cta.mbarrier(part.barrier)).agent;
+      part.stamp = clocks->asyncStamp(agent, clocks->agentOf(w));
+      if (part.kind == Transfer::Between)
+        part.source->races->readAsync(w, op, lane,
+                                      part.sourceOffset - sharedBegin,
+                                      part.bytes, agent, part.stamp);
+      cta.races->writeAsync(w, op, lane, part.offset - sharedBegin, part.bytes,
+                            agent, part.stamp,
+                            part.reduction != Reduction::None);
+    }
     part.tellStart();
     cluster.start(std::move(part));
     t.again = true;
@@ -140,11 +161,17 @@ void copy(Warp &w, const Op &op, uint32_t mask) {
 
 void nothing(Warp &, const Op &, uint32_t) {}
 
-void commit(Warp &w, const Op &, uint32_t mask) { w.bulkCopies.commit(mask); }
+void commit(Warp &w, const Op &, uint32_t mask) {
+  w.bulkCopies.commit(mask);
+  if (w.cta->clocks)
+    w.cta->clocks->commitBulk(w, mask);
+}
 
 /// op.imm: groups that may stay open; op.count: .read.
 void waitGroup(Warp &w, const Op &op, uint32_t mask) {
   w.bulkCopies.wait(mask, uint32_t(op.imm), op.count);
+  if (w.cta->clocks)
+    w.cta->clocks->waitBulk(w, mask, uint32_t(op.imm));
 }
 
 } // namespace

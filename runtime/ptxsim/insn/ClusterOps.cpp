@@ -61,7 +61,9 @@ bool ptxsim::decodeClusterBarrier(Decoder &d) {
   const int kind = d.takeOneOf({"arrive", "wait"});
   if (kind < 0)
     return false;
-  kind == 0 ? d.takeOneOf({"release", "relaxed"}) : d.takeOneOf({"acquire"});
+  const bool relaxed = kind == 0 && d.take("relaxed");
+  if (!relaxed)
+    d.take(kind == 0 ? "release" : "acquire");
   const bool aligned = d.take("aligned");
   if (!d.done())
     return false;
@@ -70,6 +72,7 @@ bool ptxsim::decodeClusterBarrier(Decoder &d) {
                                       : clusterBarrier<false, false>
                   : aligned ? clusterBarrier<true, true>
                             : clusterBarrier<false, true>);
+  op.imm = relaxed;
   op.flags = Control;
   return true;
 }

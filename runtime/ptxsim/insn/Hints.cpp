@@ -1,6 +1,7 @@
 // Fences, and instructions that change no result here: prefetches, cache hints,
 // sleeping, register reallocation, grid dependencies.
 
+#include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
@@ -20,11 +21,20 @@ void proxyFence(Warp &w, const Op &, uint32_t mask) {
 }
 
 /// The order of accesses of CTAs on different host threads.
-void fence(Warp &w, const Op &, uint32_t) {
+void fence(Warp &w, const Op &op, uint32_t mask) {
   ++w.cta->cluster.syncs;
-  if (w.cta->races)
-    w.cta->races->fence(w);
+  if (w.cta->clocks)
+    w.cta->clocks->fence(w, mask, uint32_t(op.imm));
+  if (GlobalRaces *global = w.cta->launch.globalRaces.get())
+    global->fence(w, mask, uint32_t(op.imm));
   std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+/// An mbarrier is there for the cluster as soon as it is initialised; this is
+/// for the check that its users have synchronised with who did it.
+void fenceInit(Warp &w, const Op &, uint32_t) {
+  if (w.cta->clocks)
+    w.cta->clocks->fenceInit(w);
 }
 
 void nothing(Warp &, const Op &, uint32_t) {}
@@ -41,26 +51,29 @@ void zeroPolicy(Warp &w, const Op &op, uint32_t mask) {
 } // namespace
 
 bool ptxsim::decodeFence(Decoder &d) {
+  uint32_t scope;
   if (d.opcode() == "membar") {
-    if (d.takeOneOf({"cta", "gl", "sys"}) < 0 || !d.done())
+    const int level = d.takeOneOf({"cta", "gl", "sys"});
+    if (level < 0 || !d.done())
       return false;
+    scope = level == 0 ? Order::Cta : Order::Gpu;
   } else {
     d.takeOneOf({"sc", "acq_rel", "acquire", "release"});
-    if (d.takeOneOf({"cta", "cluster", "gpu", "sys"}) < 0 || !d.done())
+    scope = takeScope(d);
+    if (!scope || !d.done())
       return false;
   }
   d.expect(0);
-  d.emit(fence);
+  d.emit(fence).imm = scope;
   return true;
 }
 
 bool ptxsim::decodeProxyFence(Decoder &d) {
   if (d.take("mbarrier_init")) {
-    // An mbarrier is visible to the cluster as soon as it is initialised.
     if (!d.take("release") || !d.take("cluster") || !d.done())
       return false;
     d.expect(0);
-    d.emit(nothing);
+    d.emit(fenceInit);
     return true;
   }
   if (!d.take("proxy"))

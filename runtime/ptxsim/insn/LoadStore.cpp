@@ -260,32 +260,82 @@ void count(Warp &w, const Op &op, uint32_t mask, const Addresses &a,
     countBanks<Bytes>(w, mask, a);
 }
 
-/// Where `p` lies in shared memory, or nothing.
-std::optional<uint32_t> sharedOffset(const Cta &cta, const std::byte *p) {
-  const uintptr_t offset =
-      reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(cta.shared);
-  if (offset >= cta.sharedEnd - sharedBegin)
-    return std::nullopt;
-  return uint32_t(offset);
+/// The detector for the shared memory of the cluster that `p` lies in, and
+/// where; null if it lies elsewhere.
+Races *racesAt(Warp &w, const Op &op, const std::byte *p, uint32_t &offset) {
+  const auto in = [&](const Cta &cta) {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(p) -
+                         reinterpret_cast<uintptr_t>(cta.shared);
+    offset = uint32_t(at);
+    return at < cta.sharedEnd - sharedBegin;
+  };
+  if (op.space == Space::Global)
+    return nullptr;
+  if (in(*w.cta))
+    return w.cta->races.get();
+  if (op.space == Space::Generic || op.space == Space::SharedCluster)
+    for (Cta &cta : w.cta->cluster.ctas)
+      if (&cta != w.cta && in(cta))
+        return cta.races.get();
+  return nullptr;
 }
 
-/// A strong access may be where warps meet.
-void meetAt(Warp &w, const Op &op, uint32_t mask) {
-  if (op.target && w.cta->launch.function->raceFacts.fences)
-    forLanes(mask, [&](unsigned l) {
-      const uint64_t address = w.addressOf(op, l);
-      w.cta->races->synchronize(
-          w, op.space == Space::Shared ? sharedWindow + address : address,
-          op.target);
-    });
+/// A strong access may be where threads meet.
+void meetAt(Warp &w, const Op &op, uint32_t mask, std::byte *const *p) {
+  if (!op.target || !w.cta->launch.function->raceFacts.fences)
+    return;
+  GlobalRaces *global = w.cta->launch.globalRaces.get();
+  for (uint32_t rest = mask; rest;) {
+    const std::byte *at = p[std::countr_zero(rest)];
+    uint32_t same = 0;
+    forLanes(rest, [&](unsigned l) { same |= uint32_t(p[l] == at) << l; });
+    w.cta->clocks->synchronize(w, same, at, op.target);
+    if (global)
+      global->meet(w, same, at, op.target);
+    rest &= ~same;
+  }
+}
+
+/// The same for consecutive elements.
+void meetAt(Warp &w, const Op &op, std::byte *p, unsigned bytes) {
+  if (!op.target || !w.cta->launch.function->raceFacts.fences)
+    return;
+  std::byte *lanes[warpSize];
+  for (unsigned l = 0; l < warpSize; ++l)
+    lanes[l] = p + l * bytes;
+  meetAt(w, op, allLanes, lanes);
+}
+
+/// The detector for global memory if a lane accesses that.
+GlobalRaces *globalRaces(Warp &w, const Op &op, unsigned lane) {
+  return op.space == Space::Global ||
+                 (op.space == Space::Generic &&
+                  (w.addressOf(op, lane) & windowMask) == 0)
+             ? w.cta->launch.globalRaces.get()
+             : nullptr;
 }
 
 void checkLoads(Warp &w, const Op &op, uint32_t mask, std::byte *const *from,
-                unsigned bytes) {
-  meetAt(w, op, mask);
+                unsigned bytes, bool same) {
+  meetAt(w, op, mask, from);
+  if (w.cta->launch.globalRaces)
+    forLanes(mask, [&](unsigned l) {
+      if (GlobalRaces *global = globalRaces(w, op, l))
+        global->read(w, op, l, from[l], bytes);
+    });
+  if (op.space == Space::Global || !w.cta->races)
+    return;
+  uint32_t offset;
+  if (same && (mask & (mask - 1))) {
+    if (Races *races = racesAt(w, op, from[std::countr_zero(mask)], offset))
+      races->readSame(w, op, mask, offset, bytes);
+    return;
+  }
+  if (w.cta->races->readLanes(w, op, mask, from, bytes))
+    return;
   forLanes(mask, [&](unsigned l) {
-    if (const auto offset = sharedOffset(*w.cta, from[l]))
-      w.cta->races->read(w, op, l, *offset, bytes, op.target);
+    if (Races *races = racesAt(w, op, from[l], offset))
+      races->read(w, op, l, offset, bytes, op.target);
   });
 }
 
@@ -301,12 +351,15 @@ template <class Memory, class Register, unsigned N>
 void load(Warp &w, const Op &op, uint32_t mask) {
   constexpr unsigned bytes = sizeof(Memory) * N;
   if (mask == allLanes)
-    if (const std::byte *p =
-            consecutive<bytes>(w, op, op.space, Access::Read)) {
-      if (w.cta->races) {
-        meetAt(w, op, mask);
-        if (const auto offset = sharedOffset(*w.cta, p))
-          w.cta->races->readAll(w, op, *offset, bytes);
+    if (std::byte *p = consecutive<bytes>(w, op, op.space, Access::Read)) {
+      if (w.cta->clocks) {
+        meetAt(w, op, p, bytes);
+        uint32_t offset;
+        if (Races *races = racesAt(w, op, p, offset))
+          races->readAll(w, op, offset, bytes);
+        if (GlobalRaces *global = globalRaces(w, op, 0))
+          for (unsigned l = 0; l < warpSize; ++l)
+            global->read(w, op, l, p + l * bytes, bytes);
       }
       for (unsigned i = 0; i < N; ++i) {
         Register *d = w.row<Register>(op.list[i]);
@@ -326,8 +379,8 @@ void load(Warp &w, const Op &op, uint32_t mask) {
       from[l] = w.access(op, l, op.space, addresses.at[l], bytes, Access::Read);
     });
   count<bytes>(w, op, mask, addresses, true);
-  if (w.cta->races)
-    checkLoads(w, op, mask, from, bytes);
+  if (w.cta->clocks)
+    checkLoads(w, op, mask, from, bytes, addresses.least == addresses.most);
   for (unsigned i = 0; i < N; ++i)
     forLanes(mask, [&](unsigned l) {
       loadElement<Memory, Register>(w, op.list[i], l,
@@ -340,16 +393,22 @@ void store(Warp &w, const Op &op, uint32_t mask) {
   constexpr unsigned bytes = sizeof(Memory) * N;
   if (mask == allLanes)
     if (std::byte *p = consecutive<bytes>(w, op, op.space, Access::Write)) {
-      if (w.cta->races) {
-        const auto offset = sharedOffset(*w.cta, p);
-        if (offset && !w.cta->races->writeAll(w, op, *offset, bytes))
+      if (w.cta->clocks) {
+        uint32_t offset;
+        Races *races = racesAt(w, op, p, offset);
+        GlobalRaces *global = globalRaces(w, op, 0);
+        if (global || (races && !races->writeAll(w, op, offset, bytes)))
           for (unsigned l = 0; l < warpSize; ++l) {
             Memory value[N];
             pack<Memory, Register, N>(w, op, l, value);
-            w.cta->races->write(w, op, l, *offset + l * bytes, bytes, value,
-                                op.target);
+            if (global)
+              global->write(w, op, l, p + l * bytes, bytes, value);
+            else if (!races->tryWrite(races->batchOf(w, op), l,
+                                      offset + l * bytes, bytes))
+              races->write(w, op, l, offset + l * bytes, bytes, value,
+                           op.target);
           }
-        meetAt(w, op, mask);
+        meetAt(w, op, p, bytes);
       }
       for (unsigned i = 0; i < N; ++i) {
         const Register *d = w.row<Register>(op.list[i]);
@@ -367,15 +426,25 @@ void store(Warp &w, const Op &op, uint32_t mask) {
       to[l] = w.access(op, l, op.space, addresses.at[l], bytes, Access::Write);
     });
   count<bytes>(w, op, mask, addresses, false);
-  if (w.cta->races) {
+  if (w.cta->clocks) {
+    Races *own = op.space == Space::Global ? nullptr : w.cta->races.get();
+    const Races::Batch batch = own ? own->batchOf(w, op) : Races::Batch();
+    const auto base = reinterpret_cast<uintptr_t>(w.cta->shared);
+    const uint32_t end = w.cta->sharedEnd - sharedBegin;
     forLanes(mask, [&](unsigned l) {
       Memory value[N];
       pack<Memory, Register, N>(w, op, l, value);
-      if (const auto offset = sharedOffset(*w.cta, to[l]))
-        w.cta->races->write(w, op, l, *offset, bytes, value, op.target);
+      uint32_t offset;
+      const uintptr_t at = reinterpret_cast<uintptr_t>(to[l]) - base;
+      if (own && at < end && own->tryWrite(batch, l, uint32_t(at), bytes))
+        ;
+      else if (Races *races = racesAt(w, op, to[l], offset))
+        races->write(w, op, l, offset, bytes, value, op.target);
+      else if (GlobalRaces *global = globalRaces(w, op, l))
+        global->write(w, op, l, to[l], bytes, value);
       std::memcpy(to[l], value, bytes);
     });
-    return meetAt(w, op, mask);
+    return meetAt(w, op, mask, to);
   }
   // Lane by lane: where lanes write to the same place, the highest wins.
   forLanes(mask, [&](unsigned l) {
@@ -467,7 +536,7 @@ Handlers select(Type type, unsigned registerBits, unsigned n) {
 
 /// Modifiers that change nothing we model: caches and scopes.
 /// True if one of them makes the access strong.
-bool takeHints(Decoder &d) {
+bool takeHints(Decoder &d, uint32_t &scope) {
   bool strong = false;
   int hint;
   while ((hint = d.takeOneOf({"ca",
@@ -497,8 +566,11 @@ bool takeHints(Decoder &d) {
                               "L2::evict_last",
                               "L2::64B",
                               "L2::128B",
-                              "L2::256B"})) >= 0)
+                              "L2::256B"})) >= 0) {
     strong |= hint == 11 || hint == 12 || hint == 13;
+    if (hint >= 7 && hint <= 10)
+      scope = std::min<uint32_t>(uint32_t(hint) - 6, Order::Gpu);
+  }
   return strong;
 }
 
@@ -529,7 +601,8 @@ Space takeSpace(Decoder &d) {
 bool decodeMemory(Decoder &d, bool isLoad) {
   bool hint = d.take("L2::cache_hint");
   bool isOrdered = d.take(isLoad ? "acquire" : "release");
-  const bool strong = takeHints(d);
+  uint32_t scope = 0;
+  const bool strong = takeHints(d, scope);
   Space space = takeSpace(d);
   int vector = d.takeOneOf({"v2", "v4"});
   unsigned n = vector < 0 ? 1 : vector == 0 ? 2 : 4;
@@ -586,6 +659,8 @@ bool decodeMemory(Decoder &d, bool isLoad) {
                   ? Order::Strong | (isLoad ? Order::Acquire : Order::Release)
               : strong ? Order::Strong
                        : 0;
+  if (op.target)
+    op.target = Order::withScope(op.target | (isLoad ? Order::Load : 0), scope);
   return true;
 }
 

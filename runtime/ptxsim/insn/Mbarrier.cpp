@@ -18,9 +18,30 @@ SharedPlace placeOf(Warp &w, const Op &op, unsigned lane) {
   return sharedPlace(w, op, lane, op.space, w.addressOf(op, lane), 8, 8);
 }
 
+/// Who uses an mbarrier must have synchronised with who initialised it.
+void requireInit(Warp &w, const Op &op, unsigned lane, const Cta &cta,
+                 const Mbarrier &b) {
+  const Clocks *clocks = cta.clocks;
+  if (!clocks || !cta.launch.options.checks.sharedRaces ||
+      clocks->knowsInit(b, clocks->agentOf(w), lane))
+    return;
+  const unsigned warp = clocks->object(b).initWarp;
+  w.fault(op, lane,
+          fmt::format("race: the mbarrier at address {:#x} of shared memory is "
+                      "used here and was initialised by warp {} lane {}{}, and "
+                      "no barrier orders the two",
+                      b.offset, warp % cta.warps.size(),
+                      clocks->object(b).initLane,
+                      cta.cluster.ctas.size() > 1
+                          ? fmt::format(" of CTA {} of the cluster",
+                                        warp / cta.warps.size())
+                          : ""));
+}
+
 Mbarrier &barrierAt(Warp &w, const Op &op, unsigned lane,
                     const SharedPlace &place) {
   if (Mbarrier *b = place.cta->mbarrier(place.address)) {
+    requireInit(w, op, lane, *place.cta, *b);
     return *b;
   }
   w.fault(op, lane,
@@ -58,6 +79,13 @@ void init(Warp &w, const Op &op, uint32_t mask) {
     }
     Mbarrier b;
     b.offset = place.address, b.expected = b.pending = count[l];
+    if (Races *races = place.cta->races.get()) {
+      const uint32_t offset = place.address - sharedBegin;
+      races->write(w, op, l, offset, 8, nullptr);
+      races->setMbarrier(offset, true);
+      b.order = place.cta->clocks->addObject();
+      place.cta->clocks->initialised(b, place.cta->clocks->agentOf(w), l);
+    }
     place.cta->mbarriers.push_back(b);
     markShared(*place.cta, place.address, 8, true);
   });
@@ -77,6 +105,10 @@ void inval(Warp &w, const Op &op, uint32_t mask) {
     std::erase_if(place.cta->mbarriers, [&](const Mbarrier &other) {
       return other.offset == place.address;
     });
+    if (Races *races = place.cta->races.get()) {
+      races->setMbarrier(place.address - sharedBegin, false);
+      races->write(w, op, l, place.address - sharedBegin, 8, nullptr);
+    }
   });
 }
 
@@ -97,10 +129,25 @@ template <Arrive kind, bool drop>
 void arrive(Warp &w, const Op &op, uint32_t mask) {
   const uint32_t *operand = w.row<uint32_t>(op.b);
   uint64_t *state = w.row<uint64_t>(op.d);
+  Clocks *clocks = op.target ? nullptr : w.cta->clocks; // .relaxed
+  const Mbarrier *last = nullptr;
+  uint32_t lastPhase = 0;
+  uint32_t rest = mask;
   forLanes(mask, [&](unsigned l) {
     const SharedPlace place = placeOf(w, op, l);
     Mbarrier &b = barrierAt(w, op, l, place);
     const uint64_t before = b.state();
+    // The lanes release what they did before, into the phase that they count
+    // for.
+    if (clocks && (&b != last || b.phase != lastPhase)) {
+      uint32_t same = 0;
+      forLanes(rest, [&](unsigned other) {
+        same |= uint32_t(w.addressOf(op, other) == w.addressOf(op, l)) << other;
+      });
+      clocks->release(clocks->agentOf(w), same, clocks->object(b).open);
+      last = &b, lastPhase = b.phase;
+    }
+    rest &= ~(1u << l);
     uint64_t count = 1;
     if (kind == Arrive::Expect)
       require(w, op, l, b.expect(operand[l]));
@@ -174,6 +221,18 @@ void wait(Warp &w, const Op &op, uint32_t mask) {
   });
   if (delivered)
     look(mask & ~done);
+  if (Clocks *clocks = op.target ? nullptr : w.cta->clocks) // not .relaxed
+    for (uint32_t rest = done; rest;) {
+      const uint32_t address =
+          placeOf(w, op, unsigned(std::countr_zero(rest))).address;
+      uint32_t same = 0;
+      forLanes(rest, [&](unsigned l) {
+        same |= uint32_t(placeOf(w, op, l).address == address) << l;
+      });
+      clocks->acquire(clocks->agentOf(w), same,
+                      clocks->object(*w.cta->mbarrier(address)).done);
+      rest &= ~same;
+    }
   const uint32_t waiting = blocks ? mask & ~done & ~w.expired : 0,
                  returning = mask & ~waiting;
   if (blocks)
@@ -204,6 +263,16 @@ void arriveAfterCopies(Warp &w, const Op &op, uint32_t mask) {
     t.kind = Transfer::Arrive;
     t.warp = &w, t.op = &op, t.lane = l;
     t.cta = t.barrierCta = place.cta, t.barrier = place.address;
+    if (Clocks *clocks = w.cta->clocks) {
+      const unsigned agent = clocks->object(b).agent, warp = clocks->agentOf(w);
+      t.stamp = clocks->asyncStamp(agent, warp);
+      w.copies.forPending([&](const AsyncCopies::Copy &copy) {
+        if (copy.lane == l)
+          w.cta->races->asyncDoneBy(w, l, uint32_t(copy.to - w.cta->shared),
+                                    copy.bytes, agent, t.stamp);
+      });
+      clocks->addCopies(warp, l, agent, t.stamp);
+    }
     w.cta->cluster.start(std::move(t));
   });
 }
@@ -224,7 +293,7 @@ bool decodeArrive(Decoder &d, bool drop) {
   Arrive kind = d.take("expect_tx")    ? Arrive::Expect
                 : d.take("noComplete") ? Arrive::NoComplete
                                        : Arrive::Plain;
-  d.takeOneOf({"release", "relaxed"});
+  const bool relaxed = d.takeOneOf({"release", "relaxed"}) == 1;
   d.takeOneOf({"cta", "cluster"});
   const Space space = takeShared(d, kind != Arrive::NoComplete);
   if (d.takeType() != Type::B64 || !d.done())
@@ -240,13 +309,13 @@ bool decodeArrive(Decoder &d, bool drop) {
              : kind == Arrive::Expect ? arriveBy<Arrive::Expect>(drop)
                                       : arriveBy<Arrive::NoComplete>(drop));
   setAddress(op, at, space);
-  op.d = state, op.b = operand, op.c = operand != 0;
+  op.d = state, op.b = operand, op.c = operand != 0, op.target = relaxed;
   return true;
 }
 
 bool decodeWait(Decoder &d, bool blocks) {
   const bool parity = d.take("parity");
-  d.takeOneOf({"acquire", "relaxed"});
+  const bool relaxed = d.takeOneOf({"acquire", "relaxed"}) == 1;
   d.takeOneOf({"cta", "cluster"});
   const Space space = takeShared(d, false);
   if (d.takeType() != Type::B64 || !d.done())
@@ -261,7 +330,7 @@ bool decodeWait(Decoder &d, bool blocks) {
                   : parity ? wait<true, false>
                            : wait<false, false>);
   setAddress(op, at, space);
-  op.d = result, op.b = operand;
+  op.d = result, op.b = operand, op.target = relaxed;
   op.flags = Control;
   return true;
 }

@@ -166,6 +166,36 @@ void compute(Warp &w, WgmmaPending &p) {
   p.isDone = true;
 }
 
+/// For the race detector: the reads of the operands in shared memory. They are
+/// ordered by the issue, and over when a wait of the warpgroup covers them.
+void noteReads(Warp &w, const Form &f, const WgmmaPending &p, bool isFirst) {
+  Cta &cta = *w.cta;
+  const Op &op = *p.op;
+  const unsigned agent =
+      cta.clocks->wgmmaAgent(cta.clocks->agentOf(w) - w.index % 4);
+  if (isFirst)
+    entryOf(w, p.number).stamp =
+        cta.clocks->asyncStamp(agent, cta.clocks->agentOf(w));
+  const uint32_t stamp = entryOf(w, p.number).stamp;
+  const auto note = [&](uint64_t bits, bool transposed, uint32_t first,
+                        uint32_t rows) {
+    const Descriptor d(w, op, bits);
+    const uint32_t units = transposed ? rows / 8 : rows,
+                   depth = transposed ? 16 : 2;
+    for (uint32_t u = 0; u < units; ++u)
+      for (uint32_t k = 0; k < depth; ++k) {
+        const uint32_t at = transposed ? d.columnUnit(first / 8 + u, k)
+                                       : d.rowUnit(first + u, k);
+        if (at >= sharedBegin && at + 16 <= cta.sharedEnd)
+          cta.races->readAsync(w, op, warpSize, at - sharedBegin, 16, agent,
+                               stamp);
+      }
+  };
+  if (!f.registersA)
+    note(p.a, f.transA, w.index % 4 * 16, 16);
+  note(p.b, f.transB, 0, f.n);
+}
+
 uint32_t lineOf(const Warp &w, const Op &op) {
   return w.function->infos[w.indexOf(op)].line;
 }
@@ -241,7 +271,8 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
     p.a = uniform(w, op, f.aRow);
   p.b = uniform(w, op, f.bRow);
   WgmmaGroup::Entry &entry = entryOf(w, p.number);
-  if (entry.number != p.number) {
+  const bool isFirst = entry.number != p.number;
+  if (isFirst) {
     entry.number = p.number, entry.op = &op, entry.warp = w.index;
     entry.descriptor = p.b, entry.hasB = false;
   } else if (entry.op != &op) {
@@ -253,6 +284,9 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
   for (unsigned i = 0; i < registers; ++i)
     state.rows[op.list[i] / 64] |= WgmmaState::InFlight;
   w.counters->tensorFlops += 2ull * 16 * f.n * shapeOf(f).k();
+  if (w.cta->races)
+    noteReads(w, f, p, isFirst);
+  p.stamp = entry.stamp;
   if (w.cta->launch.options.async == Async::Eager)
     compute(w, p);
   if (checks)
@@ -299,6 +333,10 @@ void wait(Warp &w, const Op &op, uint32_t mask) {
     }
   WgmmaGroup &shared = w.cta->wgmmaGroups[w.index / 4];
   shared.completed = std::max(shared.completed, end);
+  if (Clocks *clocks = w.cta->clocks)
+    clocks->learn(clocks->agentOf(w), mask,
+                  clocks->wgmmaAgent(clocks->agentOf(w) - w.index % 4),
+                  state.pending[due - 1].stamp);
   for (unsigned i = 0; i < 4; ++i)
     for (WgmmaPending &p : group[i].wgmma.pending)
       if (p.number < end && !p.isDone)

@@ -113,6 +113,45 @@ TEST(Race, InsideAWarp) {
               HasSubstr("is written here and read by"));
 }
 
+TEST(Race, APartOfAWarp) {
+  // Pairs of lanes meet; %c is the word of the other one of the pair.
+  const std::string write = "st.shared.b32 [a], %t; ",
+                    read = "ld.shared.b32 v, [c]; ";
+  const auto meet = [](const std::string &mask) {
+    return "and.b32 u, %t, 30; " + mask + " bar.warp.sync w; ";
+  };
+  const std::string pairs = "shl.b32 w, 3, u;", quarter = "shr.u32 u, %t, 3; "
+                                                          "shl.b32 u, u, 3; "
+                                                          "shl.b32 w, 255, u;";
+  EXPECT_EQ(fault(write + meet(pairs) + read, 32), "");
+  EXPECT_EQ(fault(write + meet(quarter) + read, 32), "");
+  // The pair meets, but another lane's word is read.
+  const std::string far = "xor.b32 c, c, 32; ld.shared.b32 v, [c];";
+  EXPECT_THAT(fault(write + meet(pairs) + far, 32),
+              HasSubstr("no bar.warp.sync or barrier orders the two"));
+  EXPECT_THAT(fault(write + meet(quarter) + far, 32), HasSubstr("race"));
+  // What was learnt in pairs is handed on: 0 and 1 meet, then all even lanes.
+  EXPECT_EQ(fault(write + meet(pairs) +
+                      "and.b32 u, %t, 1; shl.b32 w, 0x55555555, u; "
+                      "bar.warp.sync w; " +
+                      far,
+                  32),
+            "");
+  // The halves of a warp that has split up.
+  const auto halves = [&](const std::string &low, const std::string &high) {
+    return fault("setp.lt.u32 p, %t, 16; and.b32 u, %t, 15; mad.lo.u32 b, u, "
+                 "4, base; @p bra L; " +
+                     high + " bra E;\nL: " + low + "\nE:",
+                 32);
+  };
+  EXPECT_EQ(halves("st.shared.b32 [b], %t; barrier.sync 0;",
+                   "barrier.sync 0; ld.shared.b32 v, [b];"),
+            "");
+  EXPECT_THAT(halves("st.shared.b32 [b], %t; bar.warp.sync 0xffff;",
+                     "bar.warp.sync 0xffff0000; st.shared.b32 [b], 77;"),
+              HasSubstr("race"));
+}
+
 TEST(Race, Atomics) {
   const std::string zero = "@q st.shared.b32 [base], 0; bar.sync 0; "
                            "atom.shared.add.u32 v, [base], 1; ";

@@ -1,0 +1,463 @@
+#include "runtime/ptxsim/Clocks.h"
+#include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/Lanes.h"
+
+using namespace ptxsim;
+
+namespace {
+/// mbarriers beyond these share an agent with another one.
+constexpr unsigned mbarrierAgents = 48, mostAgents = 1022;
+/// Sets of lanes of a warp of which each knows something else; beyond, all know
+/// it.
+constexpr size_t mostGroups = 40;
+/// Fences, and accesses before fences, that are kept apart.
+constexpr size_t mostEvents = 8;
+} // namespace
+
+void Clock::clear() {
+  std::fill(all.begin(), all.end(), 0);
+  if (isPartial) {
+    std::fill(some.begin(), some.end(), 0);
+    std::fill(lanes.begin(), lanes.end(), 0);
+  }
+  isPartial = false;
+}
+
+void Clock::join(const Clock &other) {
+  const size_t n = all.size();
+  for (size_t i = 0; i < n; ++i)
+    all[i] = std::max(all[i], other.all[i]);
+  if (!isPartial && !other.isPartial)
+    return;
+  isPartial = false;
+  for (size_t i = 0; i < n; ++i) {
+    uint32_t mask = 0;
+    if (some[i] > all[i])
+      mask |= lanes[i];
+    if (other.some[i] > all[i])
+      mask |= other.lanes[i];
+    lanes[i] = mask;
+    some[i] = mask ? std::max(some[i], other.some[i]) : 0;
+    isPartial |= mask != 0;
+  }
+}
+
+Clocks::Clocks(Cluster &cluster) : cluster(cluster) {
+  const Cta &cta = cluster.ctas.front();
+  const Function &f = *cta.launch.function;
+  ofCta = uint32_t(cta.warps.size());
+  warps = ofCta * uint32_t(cluster.ctas.size());
+  agents = warps;
+  if (f.usesAsyncProxy || f.usesWgmma || f.raceFacts.mbarriers)
+    agents = std::min(2 * warps + (warps + 3) / 4 + mbarrierAgents,
+                      std::max(mostAgents, warps));
+  epoch.resize(agents), used.resize(agents), limits.resize(warps);
+  issuers.resize(agents);
+  for (unsigned w = 0; w < warps; ++w)
+    issuers[w] = w;
+  states.resize(warps);
+  for (WarpState &s : states) {
+    s.base = Clock(agents);
+  }
+  barriers.resize(16 * cluster.ctas.size(), Clock(agents));
+  clusterOpen = clusterDone = Clock(agents);
+}
+
+void Clocks::restart() {
+  for (unsigned a = 0; a < agents; ++a)
+    used[a] = 0;
+  ++now;
+  for (unsigned w = 0; w < warps; ++w) {
+    WarpState &s = states[w];
+    s.base.clear();
+    std::fill(s.base.all.begin(), s.base.all.end(), now - 1);
+    s.groups.clear();
+    s.bulk.clear(), s.copies.clear();
+    std::fill(std::begin(s.closed), std::end(s.closed), 0);
+    for (Fences &fences : s.fences)
+      fences.ready.clear(), fences.seen.clear();
+    epoch[w] = now;
+  }
+  highest = 0;
+  for (unsigned w = 0; w < warps; ++w)
+    setLimit(w);
+  for (Clock &b : barriers)
+    b.clear();
+  clusterOpen.clear(), clusterDone.clear();
+  places.clear();
+  objectCount = 0;
+}
+
+// --- agents and stamps ---
+
+unsigned Clocks::agentOf(const Warp &w) const {
+  return w.cta->rank * ofCta + w.index;
+}
+
+/// The warp does something for the first time since it has published what it
+/// did. Limits did not take it into account: its stamp must be above them.
+void Clocks::touch(unsigned warp) {
+  if (epoch[warp] < highest)
+    epoch[warp] = now;
+  used[warp] = epoch[warp];
+}
+
+/// What the warp does next has not been published.
+void Clocks::advance(unsigned warp) {
+  if (used[warp] == epoch[warp])
+    epoch[warp] = ++now;
+}
+
+/// Agents that have done nothing since what the warp knows of them do not hold
+/// it back.
+void Clocks::setLimit(unsigned warp) {
+  const uint32_t *known = states[warp].base.all.data();
+  uint32_t least = now - 1;
+  for (unsigned a = 0; a < agents; ++a)
+    least = std::min(least, used[a] > known[a] ? known[a] : ~0u);
+  limits[warp] = least + 1;
+  highest = std::max(highest, least + 1);
+}
+
+bool Clocks::knows(unsigned warp, unsigned lane, unsigned agent,
+                   unsigned otherLane, uint32_t stamp) const {
+  if (agent == warp && lane == otherLane && lane < warpSize)
+    return true;
+  const WarpState &s = states[warp];
+  if (s.base.knows(agent, otherLane, stamp))
+    return true;
+  if (s.groups.empty())
+    return false;
+  // Several lanes: each must know.
+  const uint32_t mask =
+      lane < warpSize ? 1u << lane
+                      : cluster.ctas[warp / ofCta].warps[warp % ofCta].live;
+  uint32_t knowing = 0;
+  for (const Group &g : s.groups)
+    if (g.mask & mask & ~knowing && g.clock.knows(agent, otherLane, stamp))
+      knowing |= g.mask;
+  return !(mask & ~knowing);
+}
+
+// --- order ---
+
+void Clocks::tell(unsigned warp, uint32_t mask, Clock &into) {
+  WarpState &s = states[warp];
+  into.join(s.base);
+  for (const Group &g : s.groups)
+    if (g.mask & mask)
+      into.join(g.clock);
+  const unsigned ofWarp = warp % ofCta;
+  const Warp &w = cluster.ctas[warp / ofCta].warps[ofWarp];
+  // In an epoch that it has not used yet the warp has done nothing.
+  const uint32_t last = epoch[warp] - (used[warp] != epoch[warp]);
+  if (!(w.live & ~mask)) {
+    into.all[warp] = std::max(into.all[warp], last);
+    return;
+  }
+  if (last <= into.all[warp])
+    return;
+  into.lanes[warp] =
+      mask | (into.some[warp] > into.all[warp] ? into.lanes[warp] : 0);
+  into.some[warp] = std::max(into.some[warp], last);
+  into.isPartial = true;
+}
+
+void Clocks::release(unsigned warp, uint32_t mask, Clock &into) {
+  tell(warp, mask, into);
+  advance(warp);
+}
+
+void Clocks::acquire(unsigned warp, uint32_t mask, const Clock &from) {
+  WarpState &s = states[warp];
+  const Warp &w = cluster.ctas[warp / ofCta].warps[warp % ofCta];
+  if (!(w.live & ~mask)) {
+    s.base.join(from);
+    return setLimit(warp);
+  }
+  for (Group &g : s.groups)
+    if (g.mask == mask)
+      return g.clock.join(from);
+  if (s.groups.size() < mostGroups) {
+    s.groups.push_back({mask, from});
+    return;
+  }
+  for (const Group &g : s.groups)
+    s.base.join(g.clock);
+  s.groups.clear();
+  s.base.join(from);
+  setLimit(warp);
+}
+
+void Clocks::learn(unsigned warp, uint32_t mask, unsigned agent,
+                   uint32_t stamp) {
+  WarpState &s = states[warp];
+  const Warp &w = cluster.ctas[warp / ofCta].warps[warp % ofCta];
+  if (s.base.all[agent] >= stamp)
+    return;
+  if (w.live & ~mask) {
+    for (Group &g : s.groups)
+      if (g.mask == mask) {
+        g.clock.all[agent] = std::max(g.clock.all[agent], stamp);
+        return;
+      }
+    Clock clock(agents);
+    clock.all[agent] = stamp;
+    return acquire(warp, mask, clock);
+  }
+  s.base.all[agent] = stamp;
+  setLimit(warp);
+}
+
+void Clocks::syncWarp(const Warp &w, uint32_t mask) {
+  const unsigned warp = agentOf(w);
+  WarpState &s = states[warp];
+  mask &= w.live;
+  if (!(w.live & ~mask)) {
+    for (const Group &g : s.groups)
+      s.base.join(g.clock);
+    s.groups.clear();
+    tell(warp, mask, s.base);
+    advance(warp);
+    return setLimit(warp);
+  }
+  Clock clock(agents);
+  tell(warp, mask, clock);
+  advance(warp);
+  std::erase_if(s.groups, [&](const Group &g) { return !(g.mask & ~mask); });
+  s.groups.push_back({mask, std::move(clock)});
+}
+
+void Clocks::arrive(const Warp &w, uint32_t mask, unsigned barrier) {
+  release(agentOf(w), mask, barriers[w.cta->rank * 16 + barrier]);
+}
+
+void Clocks::releaseBarrier(unsigned rank, unsigned barrier,
+                            const std::vector<Waiting> &waiting,
+                            uint32_t over) {
+  Clock &b = barriers[rank * 16 + barrier];
+  // Warps that stand at the barrier have done nothing since they arrived.
+  for (const Waiting &w : waiting)
+    if (w.isAll)
+      b.all[rank * ofCta + w.warp] = now;
+  forLanes(over, [&](unsigned u) { b.all[rank * ofCta + u] = now; });
+  ++now;
+  for (const Waiting &w : waiting) {
+    const unsigned warp = rank * ofCta + w.warp;
+    WarpState &s = states[warp];
+    if (w.isAll) {
+      s.base.join(b);
+      s.groups.clear();
+      epoch[warp] = now;
+      setLimit(warp);
+    } else {
+      acquire(warp, w.mask, b);
+    }
+  }
+  b.clear();
+}
+
+void Clocks::arriveCluster(const Warp &w, uint32_t mask, bool relaxed) {
+  const unsigned warp = agentOf(w);
+  if (!relaxed) {
+    release(warp, mask, clusterOpen);
+    for (uint32_t i = 0; i < objectCount; ++i)
+      objects[i].isInitFenced |= objects[i].initWarp == warp;
+  } else {
+    forKnown(warp, mask, &Fences::ready, 1,
+             [&](const Clock &clock) { clusterOpen.join(clock); });
+  }
+}
+
+void Clocks::releaseCluster() {
+  // The barrier does not wait for warps that have exited.
+  for (unsigned w = 0; w < warps; ++w)
+    if (!cluster.ctas[w / ofCta].warps[w % ofCta].live)
+      clusterOpen.all[w] = std::max(clusterOpen.all[w], epoch[w]);
+  std::swap(clusterOpen, clusterDone);
+  clusterOpen.clear();
+  for (uint32_t i = 0; i < objectCount; ++i)
+    objects[i].isPublished |= objects[i].isInitFenced;
+}
+
+void Clocks::waitCluster(const Warp &w, uint32_t mask) {
+  acquire(agentOf(w), mask, clusterDone);
+}
+
+void Clocks::note(std::vector<Event> &events, uint32_t mask, uint32_t stamp,
+                  const void *address, const Clock &clock) {
+  for (Event &e : events)
+    if (e.mask == mask && e.stamp == stamp && e.address == address)
+      return e.clock.join(clock);
+  if (events.size() >= mostEvents) {
+    events[1].clock.join(events[0].clock);
+    events.erase(events.begin());
+  }
+  events.push_back({mask, stamp, address, clock});
+}
+
+template <class F>
+void Clocks::forKnown(unsigned warp, uint32_t mask,
+                      std::vector<Event> Fences::*of, unsigned scope, F f) {
+  for (unsigned u = 0; u < warps; ++u)
+    for (const Event &e : states[u].fences[scope].*of) {
+      bool isKnown = u == warp && (e.mask & mask);
+      for (uint32_t rest = mask; rest && !isKnown; rest &= rest - 1)
+        isKnown =
+            knows(warp, unsigned(std::countr_zero(rest)), u,
+                  e.mask & (e.mask - 1) ? warpSize
+                                        : unsigned(std::countr_zero(e.mask)),
+                  e.stamp);
+      if (isKnown)
+        f(e.clock);
+    }
+}
+
+void Clocks::fence(const Warp &w, uint32_t mask, unsigned scope) {
+  if (!w.function->raceFacts.fences)
+    return;
+  const unsigned warp = agentOf(w);
+  const uint32_t at = stamp(warp);
+  const unsigned end = scope == Order::Cta ? 1 : 2;
+  for (unsigned i = 0; i < end; ++i) {
+    Clock seen(agents);
+    forKnown(warp, mask, &Fences::seen, i,
+             [&](const Clock &clock) { seen.join(clock); });
+    acquire(warp, mask, seen);
+  }
+  Clock ready(agents);
+  tell(warp, mask, ready);
+  for (unsigned i = 0; i < end; ++i)
+    note(states[warp].fences[i].ready, mask, at, nullptr, ready);
+  advance(warp);
+}
+
+void Clocks::synchronize(const Warp &w, uint32_t mask, const void *address,
+                         uint32_t order) {
+  if (!w.function->raceFacts.fences)
+    return;
+  const unsigned warp = agentOf(w);
+  // Of the CTA, and of wider scopes: the accesses of two threads synchronise if
+  // the scopes of both include both.
+  for (unsigned i = 0; i < 2; ++i) {
+    if (i == 1 && Order::scopeOf(order) == Order::Cta)
+      break;
+    const Key key{address, i == 0 ? w.cta->rank : ~0u};
+    auto at = places.find(key);
+    if (at != places.end()) {
+      if (order & Order::Acquire)
+        acquire(warp, mask, at->second);
+      else
+        note(states[warp].fences[i].seen, mask, stamp(warp), address,
+             at->second);
+    }
+    const auto place = [&]() -> Clock & {
+      if (at == places.end())
+        at = places.emplace(key, Clock(agents)).first;
+      return at->second;
+    };
+    if (order & Order::Release)
+      tell(warp, mask, place());
+    else if (!(order & Order::Load))
+      forKnown(warp, mask, &Fences::ready, i,
+               [&](const Clock &clock) { place().join(clock); });
+  }
+  if (order & Order::Release)
+    advance(warp);
+}
+
+// --- mbarriers ---
+
+uint32_t Clocks::addObject() {
+  if (objectCount == objects.size())
+    objects.push_back({Clock(agents), Clock(agents)});
+  Object &o = objects[objectCount];
+  o.open.clear(), o.done.clear();
+  o.isInitFenced = o.isPublished = false;
+  o.agent = fit(2 * warps + (warps + 3) / 4 + objectCount);
+  return objectCount++;
+}
+
+Clocks::Object &Clocks::object(const Mbarrier &barrier) {
+  return objects[barrier.order];
+}
+
+const Clocks::Object &Clocks::object(const Mbarrier &barrier) const {
+  return objects[barrier.order];
+}
+
+void Clocks::completePhase(const Mbarrier &barrier) {
+  Object &o = object(barrier);
+  o.done.join(o.open);
+  o.open.clear();
+}
+
+void Clocks::signal(const Mbarrier &barrier, unsigned warp, unsigned lane,
+                    uint32_t stamp) {
+  Object &o = object(barrier);
+  o.open.all[o.agent] = std::max(o.open.all[o.agent], stamp);
+  // A cp.async.mbarrier.arrive covers what earlier ones of the lane covered.
+  for (const WarpState::Copy &c : states[warp].copies)
+    if (c.lane == lane && c.stamp <= stamp)
+      o.open.all[c.agent] = std::max(o.open.all[c.agent], c.stamp);
+  release(warp, 1u << lane, o.open);
+}
+
+void Clocks::initialised(const Mbarrier &barrier, unsigned warp,
+                         unsigned lane) {
+  Object &o = object(barrier);
+  o.initWarp = warp, o.initLane = lane, o.initStamp = stamp(warp);
+}
+
+bool Clocks::knowsInit(const Mbarrier &barrier, unsigned warp,
+                       unsigned lane) const {
+  const Object &o = objects[barrier.order];
+  return o.initStamp < limits[warp] || o.isPublished ||
+         knows(warp, lane, o.initWarp, o.initLane, o.initStamp);
+}
+
+void Clocks::fenceInit(const Warp &w) {
+  for (uint32_t i = 0; i < objectCount; ++i)
+    objects[i].isInitFenced |= objects[i].initWarp == agentOf(w);
+}
+
+// --- groups of asynchronous copies ---
+
+void Clocks::addBulk(unsigned warp, unsigned lane, uint32_t stamp) {
+  WarpState &s = states[warp];
+  s.bulk.push_back({lane, bulkAgent(warp), stamp, s.closed[lane]});
+}
+
+void Clocks::commitBulk(const Warp &w, uint32_t mask) {
+  WarpState &s = states[agentOf(w)];
+  forLanes(mask, [&](unsigned l) { ++s.closed[l]; });
+}
+
+void Clocks::waitBulk(const Warp &w, uint32_t mask, uint32_t open) {
+  const unsigned warp = agentOf(w);
+  WarpState &s = states[warp];
+  std::erase_if(s.bulk, [&](const WarpState::Copy &c) {
+    if (!(mask >> c.lane & 1) || s.closed[c.lane] - c.group <= open)
+      return false;
+    learn(warp, 1u << c.lane, c.agent, c.stamp);
+    return true;
+  });
+}
+
+void Clocks::addCopies(unsigned warp, unsigned lane, unsigned agent,
+                       uint32_t stamp) {
+  WarpState &s = states[warp];
+  if (s.copies.size() >= 256)
+    waitCopies(cluster.ctas[warp / ofCta].warps[warp % ofCta], allLanes);
+  s.copies.push_back({lane, agent, stamp, 0});
+}
+
+void Clocks::waitCopies(const Warp &w, uint32_t mask) {
+  const unsigned warp = agentOf(w);
+  std::erase_if(states[warp].copies, [&](const WarpState::Copy &c) {
+    if (!(mask >> c.lane & 1))
+      return false;
+    learn(warp, 1u << c.lane, c.agent, c.stamp);
+    return true;
+  });
+}

@@ -1,0 +1,224 @@
+#ifndef RUNTIME_PTXSIM_CLOCKS_H
+#define RUNTIME_PTXSIM_CLOCKS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ptxsim {
+
+class Cluster;
+struct Mbarrier;
+class Warp;
+
+/// A vector clock: what is known to be over, by agent. Of a warp's accesses
+/// those of all lanes up to the stamp `all`, and those of the lanes in `lanes`
+/// up to `some`. Where joining two cannot be told so exactly, the result knows
+/// too much: a race may be missed, but nothing ordered is reported.
+struct Clock {
+  std::vector<uint32_t> all, some, lanes;
+  bool isPartial = false; ///< some and lanes say something
+
+  explicit Clock(std::size_t agents = 0)
+      : all(agents), some(agents), lanes(agents) {}
+  void clear();
+  void join(const Clock &other);
+  /// `lane`: 32 or more for several.
+  bool knows(unsigned agent, unsigned lane, uint32_t stamp) const {
+    return stamp <= all[agent] ||
+           (isPartial && stamp <= some[agent] &&
+            (lane < 32 ? lanes[agent] >> lane & 1
+                       : (lanes[agent] & (lanes[agent] - 1)) != 0));
+  }
+};
+
+/// What happened before what in a cluster. The agents are its warps and what
+/// works asynchronously: per warp its bulk copies that groups track, per
+/// warpgroup its wgmma, and the mbarriers for the copies that signal them. Each
+/// access carries its agent and a stamp of one counter.
+///
+/// A warp has a clock of what all its lanes know, and clocks of what sets of
+/// lanes know besides: a wait or a bar.warp.sync of a part of the lanes.
+class Clocks {
+public:
+  explicit Clocks(Cluster &cluster);
+  /// For a new cluster: everything so far is over. Stamps go on.
+  void restart();
+  /// Stamps are about to run out: once no access is remembered they can begin
+  /// again.
+  bool isOld() const { return now > 1u << 31; }
+  void rewind() { now = 1; }
+
+  // --- agents and stamps ---
+  unsigned agentOf(const Warp &w) const;
+  unsigned bulkAgent(unsigned warp) const { return fit(warps + warp); }
+  /// `warp`: the first one of the warpgroup.
+  unsigned wgmmaAgent(unsigned warp) const { return fit(2 * warps + warp / 4); }
+  /// The stamp of what a warp does now.
+  uint32_t stamp(unsigned warp) {
+    if (used[warp] != epoch[warp])
+      touch(warp);
+    return epoch[warp];
+  }
+  /// Of an asynchronous operation.
+  uint32_t asyncStamp(unsigned agent, unsigned issuer) {
+    issuers[agent] = issuer;
+    return used[agent] = now++;
+  }
+  enum class Kind : uint8_t { Warp, BulkGroup, Wgmma, Mbarrier };
+  Kind kindOf(unsigned agent) const {
+    return agent < warps                         ? Kind::Warp
+           : agent < 2 * warps                   ? Kind::BulkGroup
+           : agent < 2 * warps + (warps + 3) / 4 ? Kind::Wgmma
+                                                 : Kind::Mbarrier;
+  }
+  /// The warp behind an agent.
+  unsigned warpOf(unsigned agent) const { return issuers[agent]; }
+  /// Stamps below are over, for all lanes of the warp.
+  uint32_t limit(unsigned warp) const { return limits[warp]; }
+  /// Is what an agent's lane did ordered before what a lane of the warp does
+  /// now? The warp's own lane knows of itself. 32 or more for several lanes.
+  bool knows(unsigned warp, unsigned lane, unsigned agent, unsigned otherLane,
+             uint32_t stamp) const;
+
+  // --- order ---
+  /// Lanes publish what they know and did.
+  void release(unsigned warp, uint32_t mask, Clock &into);
+  void acquire(unsigned warp, uint32_t mask, const Clock &from);
+  /// Lanes know what an asynchronous agent did up to a stamp.
+  void learn(unsigned warp, uint32_t mask, unsigned agent, uint32_t stamp);
+  /// bar.warp.sync among the lanes of mask.
+  void syncWarp(const Warp &w, uint32_t mask);
+  void arrive(const Warp &w, uint32_t mask, unsigned barrier);
+  struct Waiting {
+    unsigned warp;
+    uint32_t mask;
+    bool isAll; ///< of its lanes that live
+  };
+  /// Barrier `barrier` of CTA `rank` is released. `over`: warps of the CTA that
+  /// have exited and count as having arrived.
+  void releaseBarrier(unsigned rank, unsigned barrier,
+                      const std::vector<Waiting> &waiting, uint32_t over);
+  void arriveCluster(const Warp &w, uint32_t mask, bool relaxed);
+  void releaseCluster();
+  void waitCluster(const Warp &w, uint32_t mask);
+  void fence(const Warp &w, uint32_t mask, unsigned scope);
+  /// Strong accesses of lanes at an address (of the host): a place where
+  /// threads may meet. `order` is op.target.
+  void synchronize(const Warp &w, uint32_t mask, const void *address,
+                   uint32_t order);
+
+  // --- mbarriers ---
+  /// What arrivals of a phase release, and what waits acquire.
+  struct Object {
+    Clock open, done;
+    unsigned agent = 0;
+    unsigned initWarp = 0, initLane = 0;
+    uint32_t initStamp = 0;
+    bool isInitFenced = false, isPublished = false;
+  };
+  /// For a new mbarrier: gives Mbarrier::order.
+  uint32_t addObject();
+  Object &object(const Mbarrier &barrier);
+  const Object &object(const Mbarrier &barrier) const;
+  void completePhase(const Mbarrier &barrier);
+  /// An asynchronous operation that lane `lane` of a warp issued signals the
+  /// mbarrier.
+  void signal(const Mbarrier &barrier, unsigned warp, unsigned lane,
+              uint32_t stamp);
+  /// Who initialised it is known to those that may use it.
+  void initialised(const Mbarrier &barrier, unsigned warp, unsigned lane);
+  bool knowsInit(const Mbarrier &barrier, unsigned warp, unsigned lane) const;
+  /// fence.mbarrier_init: the next cluster barrier publishes what the warp has
+  /// initialised.
+  void fenceInit(const Warp &w);
+
+  // --- groups of asynchronous copies ---
+  /// A bulk copy of a lane that a group tracks, and groups as they are closed
+  /// and waited for.
+  void addBulk(unsigned warp, unsigned lane, uint32_t stamp);
+  void commitBulk(const Warp &w, uint32_t mask);
+  void waitBulk(const Warp &w, uint32_t mask, uint32_t open);
+  /// cp.async of a lane for which an mbarrier is signalled: a cp.async.wait of
+  /// the lane covers them too.
+  void addCopies(unsigned warp, unsigned lane, unsigned agent, uint32_t stamp);
+  void waitCopies(const Warp &w, uint32_t mask);
+
+  uint32_t warps; ///< of the whole cluster
+  uint32_t agents;
+
+private:
+  struct Group {
+    uint32_t mask;
+    Clock clock;
+  };
+  struct Event {
+    uint32_t mask, stamp;
+    const void *address;
+    Clock clock;
+  };
+  /// What fences have made ready for relaxed accesses to release, and what
+  /// relaxed accesses have read that fences acquire. The fence and the access
+  /// may be of different threads with a barrier in between.
+  struct Fences {
+    std::vector<Event> ready, seen;
+  };
+  /// Adds an event; the oldest of too many are merged.
+  static void note(std::vector<Event> &events, uint32_t mask, uint32_t stamp,
+                   const void *address, const Clock &clock);
+  /// Calls f(clock) for the events of all warps that lanes of a warp know.
+  template <class F>
+  void forKnown(unsigned warp, uint32_t mask, std::vector<Event> Fences::*of,
+                unsigned scope, F f);
+  struct WarpState {
+    Clock base;
+    std::vector<Group> groups;
+    /// By scope: of the CTA, wider.
+    Fences fences[2];
+    struct Copy {
+      unsigned lane, agent;
+      uint32_t stamp, group;
+    };
+    std::vector<Copy> bulk, copies; ///< not waited for
+    uint32_t closed[32] = {};       ///< bulk groups of each lane
+  };
+  void touch(unsigned warp);
+  void advance(unsigned warp);
+  void setLimit(unsigned warp);
+  /// Where there are too many agents they share.
+  unsigned fit(unsigned agent) const {
+    return agent < agents ? agent : warps + (agent - warps) % (agents - warps);
+  }
+  /// Adds what lanes know, and did so far.
+  void tell(unsigned warp, uint32_t mask, Clock &into);
+
+  Cluster &cluster;
+  uint32_t ofCta; ///< warps of a CTA
+  uint32_t now = 1;
+  uint32_t highest = 0; ///< of all limits
+  std::vector<uint32_t> epoch, used, limits;
+  std::vector<unsigned> issuers;
+  std::vector<WarpState> states;
+  std::vector<Clock> barriers;
+  Clock clusterOpen, clusterDone;
+  struct Key {
+    const void *address;
+    uint32_t scope; ///< rank of the CTA, or ~0
+    bool operator==(const Key &) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key &k) const {
+      return (reinterpret_cast<std::size_t>(k.address) ^ std::size_t(k.scope)
+                                                             << 40) *
+             0x9e3779b97f4a7c15ull;
+    }
+  };
+  std::unordered_map<Key, Clock, Hash> places;
+  std::vector<Object> objects;
+  uint32_t objectCount = 0;
+};
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_CLOCKS_H

@@ -1,0 +1,91 @@
+#ifndef RUNTIME_PTXSIM_GLOBALRACES_H
+#define RUNTIME_PTXSIM_GLOBALRACES_H
+
+#include "runtime/ptxsim/Clocks.h"
+#include "runtime/ptxsim/Op.h"
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace ptxsim {
+
+class Cluster;
+struct Launch;
+class Warp;
+
+/// Finds accesses to global memory that conflict and that nothing orders, of
+/// the threads of one launch (opt-in: it costs nine words per cell of memory
+/// that is touched, and a lock per instruction).
+///
+/// Inside a cluster its Clocks tell the order. Between clusters there are
+/// releases and acquires of at least gpu scope at the same address, or fences
+/// around relaxed accesses. What a lane has acquired of other clusters is an
+/// event of its own cluster, so that barriers hand it on.
+class GlobalRaces {
+public:
+  explicit GlobalRaces(Launch &launch);
+
+  /// What is known of other clusters: by number, their clocks.
+  using Known = std::unordered_map<uint32_t, Clock>;
+  /// Of a cluster that runs.
+  struct Local {
+    uint32_t number = 0;
+    struct Event {
+      unsigned agent, lane; ///< who acquired; lane 32: several
+      uint32_t stamp;
+      std::shared_ptr<const Known> known;
+    };
+    std::vector<Event> events;
+    /// What fences have made ready for relaxed accesses to release, and what
+    /// relaxed accesses have read that fences acquire.
+    std::vector<Event> ready, seen;
+  };
+  void start(Cluster &cluster, uint32_t number);
+
+  void read(Warp &w, const Op &op, unsigned lane, const std::byte *p,
+            uint32_t bytes);
+  /// `value`: what will be written, null if it is not known.
+  void write(Warp &w, const Op &op, unsigned lane, const std::byte *p,
+             uint32_t bytes, const void *value);
+  void atomic(Warp &w, const Op &op, unsigned lane, const std::byte *p,
+              uint32_t bytes);
+  void fence(Warp &w, uint32_t mask, unsigned scope);
+  /// Strong accesses of lanes at an address.
+  void meet(Warp &w, uint32_t mask, const void *p, uint32_t order);
+
+private:
+  struct Entry {
+    uint32_t cluster = 0, stamp = 0, info = 0; ///< cluster 0: none yet
+  };
+  struct Cell {
+    Entry write, read, otherRead;
+  };
+  struct Page {
+    std::unique_ptr<Cell[]> cells;
+  };
+  Cell &cellAt(uint64_t address);
+  bool known(Warp &w, unsigned lane, const Entry &e) const;
+  Entry entryOf(Warp &w, const Op &op, unsigned lane, bool strong) const;
+  bool suppressed(Warp &w, const Op &op, const Entry &e) const;
+  void report(Warp &w, const Op &op, unsigned lane, uint64_t address,
+              bool writes, const Entry &e, bool otherWrites) const;
+  std::shared_ptr<Known> tell(Warp &w, uint32_t mask);
+  void acquire(Warp &w, uint32_t mask,
+               const std::shared_ptr<const Known> &known);
+  void note(Warp &w, uint32_t mask, std::vector<Local::Event> &events,
+            const std::shared_ptr<const Known> &known);
+  bool knows(Warp &w, uint32_t mask, const Local::Event &event) const;
+
+  Launch &launch;
+  unsigned shift; ///< log2 of a cell's bytes
+  std::mutex mutex;
+  std::unordered_map<uint64_t, Page> pages;
+  uint64_t lastPage = ~0ull;
+  Cell *lastCells = nullptr;
+  std::unordered_map<const void *, std::shared_ptr<const Known>> places;
+};
+
+} // namespace ptxsim
+
+#endif // RUNTIME_PTXSIM_GLOBALRACES_H

@@ -1,0 +1,368 @@
+// What orders accesses to shared memory on Hopper: for each kind a kernel that
+// has it and one that has not, under all schedules, with copies that arrive at
+// once and as late as allowed. The rules are those of the PTX ISA's memory
+// consistency model and of the instructions' descriptions.
+
+#include "test/Unit/ptxsim_hopper/Kernel.h"
+
+using namespace hopper;
+using namespace ptxsim;
+using testing::AllOf;
+
+namespace {
+
+/// The fault under the first schedule, eagerly. A kernel has a fault under all
+/// or under none. `spins`: on a flag, which the greedy schedule does long.
+std::string fault(const std::string &body, uint32_t threads = 64,
+                  uint32_t ctas = 1, bool spins = false) {
+  std::string first;
+  bool isFirst = true;
+  for (Schedule schedule : {Schedule::RoundRobin, Schedule::Reverse,
+                            Schedule::Random, Schedule::Greedy})
+    for (bool lazy : {false, true}) {
+      if (spins && schedule == Schedule::Greedy)
+        continue;
+      DeviceOptions options;
+      options.schedule = schedule, options.seed = 3;
+      options.async = lazy ? Async::Lazy : Async::Eager;
+      options.threads = 1;
+      Program program(kernel(body), options);
+      uint64_t out = program.buffer(std::vector<uint32_t>(1024), "out"),
+               in = program.buffer(std::vector<uint32_t>(1024, 7), "in0");
+      const std::string text =
+          program.run(threads, out, in, 0, {}, {ctas, 1, 1}, Dim3{ctas, 1, 1});
+      if (std::exchange(isFirst, false))
+        first = text;
+      else
+        EXPECT_EQ(text.empty(), first.empty()) << text << first << body;
+    }
+  return first;
+}
+
+/// An mbarrier at smem for `count` arrivals, and another one behind it. %r2 is
+/// the thread's word of data, from smem + 1024 on, %r3 that 32 threads on, %r4
+/// that of the next lane; all of them are 0. %p1: warp 0, %p0: thread 0, %p3:
+/// the lane 0 of a warp.
+std::string begin(int count) {
+  return R"(
+    setp.eq.u32 %p0, %r0, 0;
+    setp.lt.u32 %p1, %r0, 32;
+    and.b32 %r5, %r0, 31;
+    setp.eq.u32 %p3, %r5, 0;
+    mad.lo.u32 %r2, %r0, 4, %r1;
+    add.u32 %r2, %r2, 1024;
+    xor.b32 %r3, %r2, 128;
+    xor.b32 %r4, %r2, 4;
+    mov.u32 %r6, 0;
+    st.shared.b32 [%r2], %r6;
+    @%p0 mbarrier.init.shared.b64 [%r1], )" +
+         std::to_string(count) + R"(;
+    @%p0 mbarrier.init.shared.b64 [%r1+8], 1;
+    bar.sync 0;
+)";
+}
+
+/// A loop that waits for a phase of the mbarrier at smem + offset. Threads for
+/// which the guard holds go past it.
+std::string waitFor(const std::string &guard, int parity = 0,
+                    const std::string &modifiers = ".shared.b64",
+                    int offset = 0) {
+  static int number = 0;
+  const std::string label = "W" + std::to_string(number++);
+  return (guard.empty() ? "" : guard + " bra E" + label + ";\n") + label +
+         ": mbarrier.try_wait.parity" + modifiers + " %p2, [%r1+" +
+         std::to_string(offset) + "], " + std::to_string(parity) +
+         ";\n@!%p2 bra " + label + ";\nE" + label + ":\n";
+}
+
+TEST(Order, MbarrierArriveAndWait) {
+  // Warp 1 writes and arrives, warp 0 waits and reads.
+  auto handOver = [&](const std::string &arrive, const std::string &wait) {
+    return fault(begin(32) + "@!%p1 st.shared.b32 [%r2], %r0;\n@!%p1 " +
+                 arrive + "\n" + wait + "@%p1 ld.shared.b32 %r7, [%r3];");
+  };
+  const std::string arrive = "mbarrier.arrive.shared.b64 _, [%r1];",
+                    wait = waitFor("@!%p1");
+  EXPECT_EQ(handOver(arrive, wait), "");
+  EXPECT_THAT(handOver(arrive, ""),
+              AllOf(HasSubstr("race: address 0x8"), HasSubstr("st.shared.b32"),
+                    HasSubstr("ld.shared.b32"), HasSubstr("of warp"),
+                    HasSubstr("no barrier orders the two")));
+  // The phase of parity 1 is that before the first: nothing to wait for.
+  EXPECT_NE(handOver(arrive, waitFor("@!%p1", 1)), "");
+  EXPECT_THAT(
+      handOver("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r1];", wait),
+      HasSubstr("race: "));
+  EXPECT_THAT(handOver(arrive, waitFor("@!%p1", 0, ".relaxed.cta.shared.b64")),
+              HasSubstr("race: "));
+  EXPECT_THAT(handOver("mbarrier.arrive.shared.b64 _, [%r1+8];", wait),
+              testing::Not(""));
+}
+
+TEST(Order, MbarrierOrdersTheLanesThatCome) {
+  auto handOver = [&](const std::string &sync, const std::string &wait) {
+    return fault(begin(1) + "@!%p1 st.shared.b32 [%r2], %r0;\n" + sync +
+                 "\nnot.pred %p4, %p1; and.pred %p4, %p4, %p3;\n@%p4 "
+                 "mbarrier.arrive.shared.b64 _, [%r1];\n" +
+                 wait + "@%p1 ld.shared.b32 %r7, [%r3];");
+  };
+  const std::string sync = "bar.warp.sync -1;";
+  EXPECT_EQ(handOver(sync, waitFor("@!%p1")), "");
+  // Lane 0 arrives for the others, which it does not know about.
+  EXPECT_THAT(handOver("", waitFor("@!%p1")), HasSubstr("race: "));
+  // Lane 0 waits for the others.
+  EXPECT_EQ(handOver(sync, waitFor("@!%p0") + "bar.warp.sync -1;\n"), "");
+  EXPECT_THAT(handOver(sync, waitFor("@!%p0")), HasSubstr("race: "));
+}
+
+TEST(Order, MbarrierIsUsedAfterItsInit) {
+  const std::string init = "setp.eq.u32 %p0, %r0, 0;\n@%p0 "
+                           "mbarrier.init.shared.b64 [%r1], 64;\n",
+                    use = "mbarrier.arrive.shared.b64 _, [%r1];";
+  EXPECT_EQ(fault(init + "bar.sync 0;\n" + use), "");
+  EXPECT_NE(fault(init + use), "");
+  EXPECT_THAT(fault(begin(64) + "st.shared.b32 [%r1+4], %r0;"),
+              HasSubstr("is written, but there is an mbarrier"));
+  // A cluster: what is initialised must be published.
+  const std::string
+      remote = "mov.u32 %r8, %cluster_ctarank; xor.b32 %r8, %r8, 1;\n"
+               "mapa.shared::cluster.u32 %r9, %r1, %r8;\n"
+               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];\n"
+               "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;",
+      relaxed = "barrier.cluster.arrive.relaxed.aligned;\n"
+                "barrier.cluster.wait.acquire.aligned;\n";
+  EXPECT_EQ(
+      fault(init + "fence.mbarrier_init.release.cluster;\n" + relaxed + remote,
+            64, 2),
+      "");
+  EXPECT_THAT(fault(init + relaxed + remote, 64, 2),
+              HasSubstr("was initialised by warp 0 lane 0 of CTA"));
+}
+
+const std::string
+    expect = "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 256;\n",
+    copy = "@%p0 cp.async.bulk.shared::cluster.global."
+           "mbarrier::complete_tx::bytes [%r1+1024], [%d1], 256, "
+           "[%r1];\n";
+
+TEST(Order, BulkCopyIsReadAfterItsMbarrier) {
+  const std::string start = begin(1) + expect + copy,
+                    read = "ld.shared.b32 %r7, [%r2];\n";
+  EXPECT_EQ(fault(start + waitFor("") + read), "");
+  EXPECT_EQ(fault(start + waitFor("@!%p1") + "bar.sync 0;\n" + read), "");
+  // Warp 1 does not wait.
+  EXPECT_THAT(fault(start + waitFor("@!%p1") + read),
+              AllOf(HasSubstr("race: "), HasSubstr("cp.async.bulk"),
+                    HasSubstr("ld.shared.b32")));
+  EXPECT_THAT(fault(start + "bar.sync 0;\n" + read),
+              HasSubstr("no wait for the mbarrier that it signals"));
+  EXPECT_THAT(fault(start + waitFor("", 1) + read), HasSubstr("race: "));
+}
+
+TEST(Order, BulkCopyOverwritesWhatHasBeenRead) {
+  const std::string read = begin(1) + "ld.shared.b32 %r7, [%r2];\n",
+                    restart = expect + copy + waitFor("");
+  EXPECT_EQ(fault(read + "bar.sync 0;\n" + restart), "");
+  EXPECT_THAT(fault(read + restart),
+              AllOf(HasSubstr("is written here and read by"),
+                    HasSubstr("ld.shared.b32 of warp")));
+  // An mbarrier of the readers, which the issuer waits for.
+  const std::string empty = begin(64) + "ld.shared.b32 %r7, [%r2];\n"
+                                        "mbarrier.arrive.shared.b64 _, "
+                                        "[%r1];\n",
+                    full = "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, "
+                           "[%r1+8], 256;\n@%p0 cp.async.bulk.shared::cluster."
+                           "global.mbarrier::complete_tx::bytes [%r1+1024], "
+                           "[%d1], 256, [%r1+8];\n" +
+                           waitFor("", 0, ".shared.b64", 8);
+  EXPECT_EQ(fault(empty + waitFor("@!%p0") + full), "");
+  EXPECT_THAT(fault(empty + full), HasSubstr("race: "));
+  EXPECT_NE(fault(empty + waitFor("@!%p0", 1) + full), "");
+}
+
+TEST(Order, BulkStoreReadsUntilItsGroupIsWaitedFor) {
+  auto store = [&](const std::string &before, const std::string &wait,
+                   const std::string &after) {
+    return fault(begin(1) +
+                 "st.shared.b32 [%r2], %r0;\n"
+                 "fence.proxy.async.shared::cta;\n" +
+                 before +
+                 "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%d0], "
+                 "[%r1+1024], 256;\n@%p0 cp.async.bulk.commit_group;\n" +
+                 wait + after +
+                 "st.shared.b32 [%r2], 5;\n"
+                 "@%p0 cp.async.bulk.wait_group 0;");
+  };
+  const std::string bar = "bar.sync 0;\n",
+                    wait = "@%p0 cp.async.bulk.wait_group.read 0;\n";
+  EXPECT_EQ(store(bar, wait, bar), "");
+  EXPECT_THAT(
+      store(bar, "", bar),
+      AllOf(HasSubstr("cp.async.bulk"), HasSubstr("cp.async.bulk.wait_group")));
+  EXPECT_THAT(store(bar, "@%p0 cp.async.bulk.wait_group.read 1;\n", bar),
+              HasSubstr("cp.async.bulk"));
+  EXPECT_THAT(store(bar, wait, ""), HasSubstr("cp.async.bulk"));
+  EXPECT_THAT(store("", wait, bar), HasSubstr("race: "));
+}
+
+TEST(Order, CopiesThatArriveAtAnMbarrier) {
+  auto copies = [&](const std::string &wait) {
+    return fault(begin(64) +
+                 "mad.wide.u32 %d5, %r0, 4, %d1;\n"
+                 "cp.async.ca.shared.global [%r2], [%d5], 4;\n"
+                 "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1];\n" +
+                 wait + "ld.shared.b32 %r7, [%r4];\n");
+  };
+  EXPECT_EQ(copies(waitFor("")), "");
+  EXPECT_NE(copies(waitFor("", 1)), "");
+  EXPECT_NE(copies(""), "");
+  // The lane's own wait is no news for the others.
+  EXPECT_EQ(copies("cp.async.wait_all;\nbar.sync 0;\n"), "");
+  EXPECT_NE(copies("cp.async.wait_all;\n"), "");
+}
+
+TEST(Order, WgmmaReadsUntilItIsWaitedFor) {
+  // 128 threads fill A and B (4 KiB from smem + 1024 on).
+  auto multiply = [&](const std::string &before, const std::string &wait,
+                      const std::string &bar, const std::string &last) {
+    return fault(R"(
+    mad.lo.u32 %r2, %r0, 16, %r1;
+    mov.u32 %r6, 0;
+    st.shared.v4.b32 [%r2+1024], {%r6, %r6, %r6, %r6};
+    st.shared.v4.b32 [%r2+3072], {%r6, %r6, %r6, %r6};
+    fence.proxy.async.shared::cta;
+    )" + before + R"(
+    shr.u32 %r7, %r1, 4;
+    add.u32 %r8, %r7, 64;
+    add.u32 %r9, %r7, 192;
+    cvt.u64.u32 %d5, %r8;
+    cvt.u64.u32 %d6, %r9;
+    or.b64 %d5, %d5, 0x0000001000080000;
+    or.b64 %d6, %d6, 0x0000001000080000;
+    mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0;
+    mov.b32 %f0, %r20; mov.b32 %f1, %r20; mov.b32 %f2, %r20; mov.b32 %f3, %r20;
+    setp.eq.u32 %p1, %r6, 1;
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3},
+      %d5, %d6, %p1, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    )" + wait + bar + R"(
+    st.shared.v4.b32 [%r2+1024], {%r0, %r0, %r0, %r0};
+    )" + last,
+                 128);
+  };
+  const std::string bar = "bar.sync 0;\n",
+                    wait = "wgmma.wait_group.sync.aligned 0;\n";
+  EXPECT_EQ(multiply(bar, wait, bar, ""), "");
+  EXPECT_THAT(multiply(bar, "", bar, wait), HasSubstr("wgmma.wait_group"));
+  EXPECT_THAT(multiply(bar, "wgmma.wait_group.sync.aligned 1;\n", bar, wait),
+              HasSubstr("wgmma.wait_group"));
+  EXPECT_THAT(multiply("", wait, bar, ""),
+              AllOf(HasSubstr("race: "), HasSubstr("wgmma.mma_async")));
+}
+
+/// %r9 is the thread's word in the other CTA of two.
+const std::string other = "mov.u32 %r8, %cluster_ctarank;\n"
+                          "xor.b32 %r10, %r8, 1;\n"
+                          "mapa.shared::cluster.u32 %r9, %r2, %r10;\n"
+                          "mapa.shared::cluster.u32 %r11, %r1, %r10;\n",
+                  meet = "barrier.cluster.arrive.release.aligned;\n"
+                         "barrier.cluster.wait.acquire.aligned;\n",
+                  meetRelaxed = "barrier.cluster.arrive.relaxed.aligned;\n"
+                                "barrier.cluster.wait.acquire.aligned;\n";
+
+TEST(Order, ClusterBarrier) {
+  auto exchange = [&](const std::string &before, const std::string &after) {
+    return fault(begin(1) + other + before +
+                     "st.shared::cluster.b32 [%r9], %r8;\n" + after +
+                     "ld.shared.b32 %r7, [%r2];\n" + meet,
+                 64, 2);
+  };
+  EXPECT_EQ(exchange(meet, meet), "");
+  EXPECT_THAT(exchange(meetRelaxed, meet), HasSubstr("race: "));
+  EXPECT_THAT(exchange(meet, meetRelaxed),
+              AllOf(HasSubstr("race: "), HasSubstr("of cta (")));
+  EXPECT_THAT(exchange(meet, "bar.sync 0;\n"), HasSubstr("race: "));
+  EXPECT_EQ(exchange(meet, "fence.acq_rel.cluster;\n" + meetRelaxed), "");
+  EXPECT_THAT(exchange(meet, "fence.acq_rel.cta;\n" + meetRelaxed),
+              HasSubstr("race: "));
+}
+
+TEST(Order, RemoteArrivals) {
+  auto exchange = [&](const std::string &wait) {
+    return fault(begin(64) + other + meet +
+                     "st.shared::cluster.b32 [%r9], %r8;\n"
+                     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, "
+                     "[%r11];\n" +
+                     wait + "ld.shared.b32 %r7, [%r2];\n" + meet,
+                 64, 2);
+  };
+  EXPECT_EQ(exchange(waitFor("", 0, ".acquire.cluster.shared::cta.b64")), "");
+  EXPECT_THAT(exchange(""), HasSubstr("race: "));
+  EXPECT_NE(exchange(waitFor("", 1, ".acquire.cluster.shared::cta.b64")), "");
+}
+
+TEST(Order, Multicast) {
+  auto multicast = [&](const std::string &wait) {
+    return fault(begin(1) + other + expect + meet +
+                     "setp.eq.and.u32 %p4, %r8, 0, %p0;\n"
+                     "mov.u16 %h0, 3;\n@%p4 cp.async.bulk.shared::cluster."
+                     "global.mbarrier::complete_tx::bytes.multicast::cluster "
+                     "[%r1+1024], [%d1], 256, [%r1], %h0;\n" +
+                     wait + "ld.shared.b32 %r7, [%r2];\n" + waitFor("") + meet,
+                 64, 2);
+  };
+  EXPECT_EQ(multicast(waitFor("")), "");
+  EXPECT_THAT(multicast(""),
+              AllOf(HasSubstr("multicast"), HasSubstr("of shared memory")));
+}
+
+TEST(Order, ScopesOfReleaseAndAcquire) {
+  // CTA 0 writes to CTA 1's memory and sets a flag there; CTA 1 spins.
+  auto flag = [&](const std::string &set, const std::string &test) {
+    return fault(begin(1) + other + "@%p0 st.shared.b32 [%r1+512], %r6;\n" +
+                     meet +
+                     "setp.ne.u32 %p4, %r8, 0;\n@%p4 bra R;\n@!%p0 bra E;\n"
+                     "st.shared::cluster.b32 [%r9], 9;\n" +
+                     set + "\nbra E;\nR: @!%p0 bra E;\nL: " + test +
+                     "\nsetp.eq.u32 %p5, %r12, 0;\n@%p5 bra L;\n"
+                     "ld.shared.b32 %r7, [%r2];\nE: bar.warp.sync -1;\n" +
+                     meet,
+                 32, 2, true);
+  };
+  EXPECT_EQ(flag("st.release.cluster.shared::cluster.b32 [%r11+512], 1;",
+                 "ld.acquire.cluster.shared.b32 %r12, [%r1+512];"),
+            "");
+  EXPECT_EQ(flag("fence.acq_rel.cluster;\nst.relaxed.cluster.shared::cluster."
+                 "b32 [%r11+512], 1;",
+                 "ld.relaxed.cluster.shared.b32 %r12, [%r1+512];\n"
+                 "fence.acq_rel.cluster;"),
+            "");
+  EXPECT_THAT(flag("st.release.cta.shared::cluster.b32 [%r11+512], 1;",
+                   "ld.acquire.cluster.shared.b32 %r12, [%r1+512];"),
+              HasSubstr("race: "));
+  EXPECT_THAT(flag("fence.acq_rel.cta;\nst.relaxed.cluster.shared::cluster."
+                   "b32 [%r11+512], 1;",
+                   "ld.relaxed.cluster.shared.b32 %r12, [%r1+512];\n"
+                   "fence.acq_rel.cluster;"),
+              HasSubstr("race: "));
+}
+
+TEST(Order, NoMoreReadersThanAreRemembered) {
+  // Four warps read a word; warp 0 writes it after it has met some of them.
+  auto readers = [&](const std::string &count) {
+    return fault(begin(1) +
+                     "ld.shared.b32 %r7, [%r1+1024];\n"
+                     "setp.ge.u32 %p4, %r0, " +
+                     count + ";\n@%p4 bra E;\n@!%p1 bar.arrive 1, " + count +
+                     ";\n@%p1 bar.sync 1, " + count +
+                     ";\n@%p0 st.shared.b32 [%r1+1024], 5;\nE:",
+                 160);
+  };
+  EXPECT_EQ(readers("160"), "");
+  for (const char *count : {"64", "96", "128"})
+    EXPECT_THAT(readers(count),
+                AllOf(HasSubstr("race: "), HasSubstr("ld.shared.b32 of warp")));
+}
+
+} // namespace
