@@ -60,6 +60,7 @@ void Cluster::run(uint64_t number) {
 
 void Cluster::start(uint64_t number) {
   transfers.clear();
+  maps.clear();
   generation = 0;
   events = eventsAtWake = 0;
   syncs = 1;

@@ -2,6 +2,7 @@
 #define RUNTIME_PTXSIM_CLUSTER_H
 
 #include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/MapFences.h"
 #include "runtime/ptxsim/Transfer.h"
 
 #include <deque>
@@ -53,6 +54,7 @@ public:
   std::deque<Cta> ctas;           ///< by rank
   std::unique_ptr<Clocks> clocks; ///< null if no races are to be found
   GlobalRaces::Local globalOrder;
+  MapFences maps;
   /// Counts what synchronises threads.
   uint32_t syncs = 1;
   uint64_t events = 0; ///< counts what may let a waiting warp go on

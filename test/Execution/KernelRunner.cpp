@@ -20,6 +20,9 @@ ptxsim::DeviceOptions deviceOptions() {
   options.threads = 2;
   options.poison = true;
   options.async = ptxsim::Async::Lazy;
+  // K2C_TEST_SIM=async=random:1,schedule=reverse runs all tests that way.
+  if (const char *text = std::getenv("K2C_TEST_SIM"))
+    EXPECT_EQ(ptxsim::readOptions(text, options).message(), "");
   return options;
 }
 

@@ -37,6 +37,15 @@ void fenceInit(Warp &w, const Op &, uint32_t) {
     w.cta->clocks->fenceInit(w);
 }
 
+void releaseMaps(Warp &w, const Op &, uint32_t) {
+  w.cta->cluster.maps.release();
+}
+void acquireMap(Warp &w, const Op &op, uint32_t mask) {
+  forLanes(mask, [&](unsigned l) {
+    w.cta->cluster.maps.acquire(w, w.addressOf(op, l));
+  });
+}
+
 void nothing(Warp &, const Op &, uint32_t) {}
 
 void setRegisters(Warp &w, const Op &op, uint32_t mask) {
@@ -85,12 +94,14 @@ bool ptxsim::decodeProxyFence(Decoder &d) {
         !d.done())
       return false;
     d.expect(order == 0 ? 0 : 2);
+    Decoder::AddressRef at{};
     if (order == 1) {
-      d.address(0);
+      at = d.address(0);
       if (d.integer(d[1]) != 128)
         d.error("expected 128 as the size of a tensor map");
     }
-    d.emit(nothing);
+    Op &op = d.emit(order == 0 ? releaseMaps : acquireMap);
+    op.a = at.row, op.e = at.bits, op.imm = at.offset;
     return true;
   }
   const bool async = d.take("async");

@@ -62,6 +62,8 @@ void copy(Warp &w, const Op &op, uint32_t mask) {
     Transfer t;
     t.warp = &w, t.op = &op, t.lane = l;
     t.tensor = true;
+    if (!o.paramMap)
+      w.cta->cluster.maps.check(w, op, l, addressOf(w, o.global, l));
     t.map = mapAt(w, op, l, o.paramMap, addressOf(w, o.global, l));
     if (t.map.rank != o.rank)
       w.fault(op, l,

@@ -2,7 +2,7 @@
 // makes itself.
 
 #include "runtime/ptxsim/Access.h"
-#include "runtime/ptxsim/Cta.h"
+#include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/TensorMap.h"
@@ -37,6 +37,8 @@ void replace(Warp &w, const Op &op, uint32_t mask) {
                                 w.row<uint32_t>(op.b)[l], value);
         !s)
       w.fault(op, l, s.message());
+    if (op.space != Space::Shared && !(address & windowMask))
+      w.cta->cluster.maps.made(w, op, address, false);
   });
 }
 
@@ -56,6 +58,7 @@ void copyFenced(Warp &w, const Op &op, uint32_t mask) {
       mapBytes);
   std::memcpy(mapAt(w, op, lane, Space::Global, to, Access::Write), copy,
               mapBytes);
+  w.cta->cluster.maps.made(w, op, to, true);
 }
 
 bool decodeReplace(Decoder &d) {

@@ -46,6 +46,8 @@ static ptxsim::DeviceOptions options() {
   // Bytes arrive as late as they may, fresh memory is NaN.
   o.async = ptxsim::Async::Lazy;
   o.poison = true;
+  if (const char *text = std::getenv("K2C_TEST_SIM"))
+    EXPECT_EQ(ptxsim::readOptions(text, o).message(), "");
   return o;
 }
 

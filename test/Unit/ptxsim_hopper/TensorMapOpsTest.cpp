@@ -86,12 +86,47 @@ TEST(TensorMapOps, ChangedInGlobalMemory) {
       make("") +
           "add.s64 %d6, %d1, 32; @%p1 tensormap.replace.tile.global_address."
           "global.b1024.b64 [%d5], %d6; @%p1 tensormap.replace.tile.global_dim."
-          "b1024.b32 [%d5], 1, 7;" +
+          "b1024.b32 [%d5], 1, 7; fence.proxy.tensormap::generic.release.gpu; "
+          "fence.proxy.tensormap::generic.acquire.gpu [%d5], 128;" +
           copy,
       32, 160, numbers());
   ASSERT_EQ(out.size(), 160u);
   for (uint32_t i = 0; i < 32; ++i)
     EXPECT_EQ(out[i], 100 + 24 + i);
+}
+
+TEST(TensorMapOps, FencesOfTheTensorMapProxy) {
+  const std::string acquire =
+      "fence.proxy.tensormap::generic.acquire.gpu [%d5], 128;\n";
+  const auto run = [&](const std::string &behind, DeviceOptions options = {}) {
+    std::string body = make("");
+    body.erase(body.find(acquire), acquire.size());
+    return errorOf(body + behind + copy, 32, options);
+  };
+  EXPECT_EQ(run(acquire), "");
+  EXPECT_EQ(run("@%p1 " + acquire), "");
+  const std::string text = "the tensor map at address 0x";
+  EXPECT_THAT(run(""),
+              HasSubstr(", but no fence.proxy.tensormap::generic.acquire of it "
+                        "has followed"));
+  // Of another map.
+  EXPECT_THAT(run("add.s64 %d6, %d5, 128;\n"
+                  "fence.proxy.tensormap::generic.acquire.gpu [%d6], 128;\n"),
+              HasSubstr(text));
+  const std::string change =
+      "@%p1 tensormap.replace.tile.global_dim.global.b1024.b32 [%d5], 1, 7;\n";
+  EXPECT_THAT(run(acquire + change),
+              HasSubstr("no fence.proxy.tensormap::generic.release has "
+                        "followed"));
+  EXPECT_THAT(run(change + acquire),
+              HasSubstr("no fence.proxy.tensormap::generic.release has "
+                        "followed"));
+  EXPECT_EQ(
+      run(change + "fence.proxy.tensormap::generic.release.gpu;\n" + acquire),
+      "");
+  DeviceOptions off;
+  off.checks.proxyFence = false;
+  EXPECT_EQ(run("", off), "");
 }
 
 TEST(TensorMapOps, ElementTypesAreNumberedByTheISA) {
