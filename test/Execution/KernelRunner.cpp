@@ -7,7 +7,9 @@
 #include "k2c/Conversion/K2ToTile/KernelInputs.h"
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <gtest/gtest.h>
 
 using namespace mlir;
 using namespace k2c;

@@ -10,6 +10,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
 
