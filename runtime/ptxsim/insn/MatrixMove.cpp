@@ -98,7 +98,10 @@ void findRows(Warp &w, const Op &op, Access kind, std::byte **rows) {
     least = std::min(least, addresses[l]);
     most = std::max(most, addresses[l]);
   }
-  if (op.space == Space::Shared && bits % rowBytes == 0 &&
+  // What follows a write is looked at row by row.
+  const bool isPlain = kind == Access::Read ||
+                       (!cta.proxies && cta.reading.empty() && !cta.wgmmaHigh);
+  if (isPlain && op.space == Space::Shared && bits % rowBytes == 0 &&
       least >= sharedBegin && most <= cta.sharedEnd - rowBytes) {
     // Sixteen bytes are sixteen bits of the map of written bytes.
     auto *written = reinterpret_cast<uint16_t *>(cta.initialised.data());

@@ -96,6 +96,23 @@ TEST(Proxy, FenceThatTheReaderDoesNotKnow) {
   EXPECT_THAT(error, HasSubstr(unordered));
 }
 
+TEST(Proxy, StoredAsMatrices) {
+  const auto store = [](const std::string &behind) {
+    return errorOf("shl.b32 %r5, %r0, 4;\nadd.u32 %r5, %r5, %r1;\n"
+                   "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r5], {%r0, %r0, "
+                   "%r0, %r0};\n"
+                   "setp.eq.u32 %p0, %r0, 0;\n" +
+                       behind +
+                       "@%p0 cp.async.bulk.global.shared::cta.bulk_group "
+                       "[%d0], [%r1], 512;\n"
+                       "@%p0 cp.async.bulk.commit_group;\n"
+                       "@%p0 cp.async.bulk.wait_group 0;\n",
+                   32);
+  };
+  EXPECT_EQ(store(fence + barrier), "");
+  EXPECT_THAT(store(barrier), HasSubstr(missing));
+}
+
 TEST(Proxy, CopiedByThreads) {
   // cp.async writes with the generic proxy.
   const auto copy = [](const std::string &behind) {
