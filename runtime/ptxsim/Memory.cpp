@@ -9,7 +9,14 @@ using namespace ptxsim;
 
 namespace {
 constexpr uint64_t alignment = 256;
-constexpr uint64_t redzone = 256;
+constexpr uint64_t redzone = 256, largestRedzone = 1 << 20;
+
+/// Unaddressable bytes behind an allocation: as many as it has, so that an
+/// index a few rows too large does not find the next one. They cost addresses
+/// only.
+uint64_t redzoneOf(uint64_t bytes) {
+  return std::clamp(bytes, redzone, largestRedzone);
+}
 } // namespace
 
 Arena::Arena() {
@@ -35,10 +42,10 @@ Arena::~Arena() {
 
 uint64_t Arena::allocate(uint64_t bytes, std::string name) {
   uint64_t base = (next + alignment - 1) / alignment * alignment;
-  if (!begin || bytes > end - begin || base + bytes + redzone > end)
+  if (!begin || bytes > end - begin || base + bytes + redzoneOf(bytes) > end)
     return 0;
   allocations.push_back({base, bytes, std::move(name), true, nullptr});
-  next = base + bytes + redzone;
+  next = base + bytes + redzoneOf(bytes);
   return base;
 }
 
