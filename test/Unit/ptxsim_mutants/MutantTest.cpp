@@ -38,11 +38,13 @@ std::vector<Mode> allModes() {
        {"schedule=rr,async=lazy", "schedule=reverse,async=eager",
         "schedule=random:1,async=lazy", "schedule=rr,async=eager",
         "schedule=reverse,async=lazy", "schedule=greedy,async=eager",
-        "schedule=random:2,async=eager", "schedule=greedy,async=lazy"}) {
+        "schedule=random:2,async=random:1", "schedule=random:3,async=eager",
+        "schedule=rr,async=random:2", "schedule=greedy,async=lazy"}) {
     Mode &mode = modes.emplace_back();
     mode.name = text;
     EXPECT_EQ(readOptions(text, mode.options).message(), "");
     mode.options.threads = 1;
+    mode.options.checks.uninitialisedGlobal = true;
   }
   return modes;
 }
@@ -69,7 +71,8 @@ struct Subject {
 
   /// Does a trap in this text go off?
   bool traps(const std::string &text) const {
-    return run(*c, text, modes[0].options).error.ends_with(": trap");
+    return run(*c, text, modes[0].options).error.find(": trap\n") !=
+           std::string::npos;
   }
   explicit Subject(const Case &of) : c(&of) {
     expected = run(of, of.text, modes[0].options);
@@ -150,6 +153,16 @@ TEST(Mutants, CorrectKernelsAreNotReported) {
       Outcome o = run(c, c.text, mode.options);
       EXPECT_EQ(o.error, "") << c.name << " " << mode.name;
       EXPECT_TRUE(agree(c, first, o)) << c.name << " " << mode.name;
+    }
+    // More orders: K2C_MUTANTS_SEEDS of them.
+    const char *seeds = std::getenv("K2C_MUTANTS_SEEDS");
+    for (uint64_t seed = 1; seed <= (seeds ? std::stoul(seeds) : 3); ++seed) {
+      DeviceOptions options = modes[0].options;
+      options.schedule = Schedule::Random, options.async = Async::Random;
+      options.seed = options.asyncSeed = seed;
+      Outcome o = run(c, c.text, options);
+      EXPECT_EQ(o.error, "") << c.name << " seed " << seed;
+      EXPECT_TRUE(agree(c, first, o)) << c.name << " seed " << seed;
     }
   }
 }
