@@ -1,6 +1,7 @@
 // Warp-wide agreement: vote.sync, match.sync, redux.sync, activemask,
 // elect.sync.
 
+#include "runtime/ptxsim/Cta.h"
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
 
@@ -114,12 +115,23 @@ void activemask(Warp &w, const Op &op, uint32_t mask) {
   setLanes(w.row<uint32_t>(op.d), mask, [=](unsigned) { return mask; });
 }
 
-/// The leader is the lowest lane: any choice that is always the same is legal.
+/// Any choice that is always the same for a membermask is legal: the lowest
+/// lane, the highest when warps run in reverse, one by the seed in random
+/// schedules.
+unsigned leaderOf(const DeviceOptions &options, uint32_t group) {
+  if (options.schedule == Schedule::Reverse)
+    return 31 - unsigned(std::countl_zero(group));
+  const unsigned first =
+      options.schedule == Schedule::Random ? options.seed % 32 : 0;
+  return (unsigned(std::countr_zero(std::rotr(group, int(first)))) + first) %
+         32;
+}
+
 void elect(Warp &w, const Op &op, uint32_t mask) {
   if (!w.together(op, mask, op.b))
     return;
   forGroups(w, op.b, mask, [&](uint32_t group) {
-    const uint32_t leader = uint32_t(std::countr_zero(group));
+    const uint32_t leader = leaderOf(w.cta->launch.options, group);
     setLanes(w.row<uint32_t>(op.d), group, [=](unsigned) { return leader; });
     setWord(w, op.e, group & ~(1u << leader), false);
     setWord(w, op.e, 1u << leader, true);
