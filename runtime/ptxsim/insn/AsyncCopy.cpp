@@ -184,10 +184,6 @@ void copyAsync(Warp &w, const Op &op, uint32_t mask) {
       w.copies.defer(copy);
     });
   }
-  if (options.async == Async::Eager && !w.cta->races)
-    forLanes(mask, [&](unsigned l) {
-      w.cta->noteWrite(uint32_t(targets[l]) - sharedBegin, op.count);
-    });
   w.counters->globalLoadBytes += read;
 }
 
@@ -243,9 +239,6 @@ void ptxsim::arriveEarly(AsyncCopies::Copy &copy) {
 
 void ptxsim::deliverCopy(Warp &w, const AsyncCopies::Copy &copy) {
   Cta &cta = *w.cta;
-  // cp.async writes by the generic proxy: for wgmma and bulk copies to read it,
-  // a fence has to follow the wait.
-  cta.noteWrite(uint32_t(copy.to - cta.shared), copy.bytes);
   const Checks &checks = cta.launch.options.checks;
   if (cta.races)
     cta.races->asyncDone(w, copy.lane, uint32_t(copy.to - cta.shared),
