@@ -245,7 +245,8 @@ TEST(Mutants, AreFound) {
     }
     if (fate.how.empty() && !sum.equivalent)
       survivors.push_back(name + " | " + s.lines[m.line].text);
-    all += sum, byKind[m.kind] += sum, byCase[s.c->origin + " " + s.c->name] += sum;
+    all += sum, byKind[m.kind] += sum,
+        byCase[s.c->origin + " " + s.c->name] += sum;
   }
   auto print = [](const std::string &name, const Sum &s) {
     std::printf("%-24s %7zu %9zu %7zu %11zu %9zu %7.1f %%\n", name.c_str(),
