@@ -135,6 +135,19 @@ TEST_F(Mutants, BlockScales) {
     expectCaught(kernel, "divui gives operand 0");
 }
 
+// Heads of two blocks of scales: which one it is depends on the row in the
+// head.
+TEST_F(Mutants, BlockScalesOfHeads) {
+  compile(with({{"qk_nope_head_dim", 256},
+                {"v_head_dim", 256},
+                {"quantization_config", quantized()}}));
+  auto findsBlock = [](Operation *op) {
+    return llvm::any_of(op->getUsers(), llvm::IsaPred<arith::DivUIOp>);
+  };
+  for (const char *kernel : {"moe_absorb_query", "moe_absorb_output"})
+    expectCaught(kernel, "addi gives operand 0", findsBlock);
+}
+
 TEST_F(Mutants, RoundingPoints) {
   compile(baseConfig());
   for (const char *kernel :
