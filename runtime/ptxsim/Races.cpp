@@ -566,6 +566,53 @@ void Races::readAsync(Warp &w, const Op &op, unsigned lane, uint32_t offset,
   }
 }
 
+void Races::readUnits(Warp &w, const Op &op, const uint32_t *offsets,
+                      unsigned n, unsigned agent, uint32_t stamp,
+                      WrittenBy &written) {
+  const unsigned warp = agentOf(w);
+  const uint32_t limit = clocks.limit(warp),
+                 info = infoOf(w, op, warpSize, agent, false),
+                 cells = std::max(16u >> shift, 1u);
+  if (readers.empty())
+    readers.resize(readStamp.size());
+  // Neighbouring cells usually tell the same.
+  uint32_t lastAt = 0, lastIs = 0;
+  Read from{~0u, ~0u}, to{0, 0};
+  uint32_t fromSet = 0, toSet = 0;
+  for (unsigned i = 0; i < n; ++i)
+    for (uint32_t c = offsets[i] >> shift, end = c + cells; c < end; ++c) {
+      const uint32_t at = writeStamp[c], is = writeInfo[c];
+      if (at != lastAt || is != lastIs) {
+        lastAt = at, lastIs = is;
+        written.add(at, is, c);
+        if (at >= limit)
+          checkRead(w, op, warpSize, c, false);
+      }
+      const uint32_t read = readStamp[c], reader = readInfo[c],
+                     set = readers[c];
+      if (read != from.stamp || reader != from.info ||
+          ((reader & sharedBit) && set != fromSet)) {
+        from = {read, reader}, fromSet = set;
+        noteRead(warp, warpSize, c, stamp, info);
+        to = {readStamp[c], readInfo[c]}, toSet = readers[c];
+      } else {
+        readStamp[c] = to.stamp, readInfo[c] = to.info;
+        readers[c] = toSet;
+      }
+    }
+}
+
+void Races::readAgain(Warp &w, const Op &op, const WrittenBy &written) {
+  const unsigned warp = agentOf(w);
+  for (unsigned i = 0; i < written.count; ++i) {
+    const WrittenBy::Write &by = written.writes[i];
+    // What has been written since has been checked against the first reads.
+    if (by.stamp >= clocks.limit(warp) && writeStamp[by.cell] == by.stamp &&
+        writeInfo[by.cell] == by.info)
+      checkRead(w, op, warpSize, by.cell, false);
+  }
+}
+
 // --- reports ---
 
 std::string Races::accessOf(const Warp &w, uint32_t info,

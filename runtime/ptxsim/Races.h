@@ -4,6 +4,7 @@
 #include "runtime/ptxsim/Clocks.h"
 #include "runtime/ptxsim/Program.h"
 #include "runtime/ptxsim/Warp.h"
+#include "runtime/ptxsim/WrittenBy.h"
 
 namespace ptxsim {
 
@@ -85,6 +86,11 @@ public:
                   uint32_t bytes, unsigned agent, uint32_t stamp, bool reduces);
   void readAsync(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                  uint32_t bytes, unsigned agent, uint32_t stamp);
+  /// The whole warp issues reads of units of 16 bytes; adds who wrote them.
+  void readUnits(Warp &w, const Op &op, const uint32_t *offsets, unsigned n,
+                 unsigned agent, uint32_t stamp, WrittenBy &written);
+  /// Another warp issues the same reads.
+  void readAgain(Warp &w, const Op &op, const WrittenBy &written);
 
   /// Bytes of an mbarrier, which only its own instructions may touch.
   void setMbarrier(uint32_t offset, bool is);

@@ -1,6 +1,7 @@
 #ifndef RUNTIME_PTXSIM_WGMMA_H
 #define RUNTIME_PTXSIM_WGMMA_H
 
+#include "runtime/ptxsim/WrittenBy.h"
 #include "runtime/ptxsim/numeric/Wgmma.h"
 
 #include <array>
@@ -48,6 +49,7 @@ struct WgmmaGroup {
     unsigned warp = 0;
     uint64_t descriptor = 0;
     uint32_t stamp = 0; ///< of its reads, for the race detector
+    WrittenBy writtenB; ///< who wrote B, once the first warp has looked
     bool hasB = false;
     WideB b;
   };

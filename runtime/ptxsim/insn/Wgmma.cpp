@@ -176,24 +176,35 @@ void noteReads(Warp &w, const Form &f, const WgmmaPending &p, bool isFirst) {
   if (isFirst)
     entryOf(w, p.number).stamp =
         cta.clocks->asyncStamp(agent, cta.clocks->agentOf(w));
-  const uint32_t stamp = entryOf(w, p.number).stamp;
+  WgmmaGroup::Entry &entry = entryOf(w, p.number);
+  uint32_t offsets[2 * 256];
   const auto note = [&](uint64_t bits, bool transposed, uint32_t first,
-                        uint32_t rows) {
+                        uint32_t rows, WrittenBy &written) {
     const Descriptor d(w, op, bits);
     const uint32_t units = transposed ? rows / 8 : rows,
                    depth = transposed ? 16 : 2;
+    unsigned n = 0;
     for (uint32_t u = 0; u < units; ++u)
       for (uint32_t k = 0; k < depth; ++k) {
         const uint32_t at = transposed ? d.columnUnit(first / 8 + u, k)
                                        : d.rowUnit(first + u, k);
-        if (at >= sharedBegin && at + 16 <= cta.sharedEnd)
-          cta.races->readAsync(w, op, warpSize, at - sharedBegin, 16, agent,
-                               stamp);
+        offsets[n] = at - sharedBegin;
+        n += at >= sharedBegin && at + 16 <= cta.sharedEnd;
       }
+    cta.races->readUnits(w, op, offsets, n, agent, entry.stamp, written);
   };
+  WrittenBy ofA;
   if (!f.registersA)
-    note(p.a, f.transA, w.index % 4 * 16, 16);
-  note(p.b, f.transB, 0, f.n);
+    note(p.a, f.transA, w.index % 4 * 16, 16, ofA);
+  // The four warps read the same B.
+  if (isFirst) {
+    entry.writtenB.count = 0;
+    note(p.b, f.transB, 0, f.n, entry.writtenB);
+  } else if (entry.descriptor == p.b && entry.writtenB.isComplete()) {
+    cta.races->readAgain(w, op, entry.writtenB);
+  } else {
+    note(p.b, f.transB, 0, f.n, ofA);
+  }
 }
 
 uint32_t lineOf(const Warp &w, const Op &op) {
