@@ -147,27 +147,67 @@ bool Cluster::wakeWaiters() {
   return any;
 }
 
+namespace {
+
+/// Why those that wait cannot go on; empty if nothing can be told.
+std::string likelyCause(const Cta &cta, const Split &split) {
+  if (split.barrier == waitsForMbarrier) {
+    for (const Mbarrier &b : cta.mbarriers) {
+      if (b.offset != split.object)
+        continue;
+      if (b.tx > 0)
+        return fmt::format("the mbarrier at {:#x} still expects {} bytes: a "
+                           "copy is not issued, is smaller, or signals "
+                           "another mbarrier",
+                           b.offset, b.tx);
+      return fmt::format("the mbarrier at {:#x} lacks {} of {} arrivals: an "
+                         "arrive is missing, the count of its init is too "
+                         "high, or the wait is for the wrong phase",
+                         b.offset, b.pending, b.expected);
+    }
+    return {};
+  }
+  if (split.barrier < 0 || split.barrier >= waitsForCluster)
+    return {};
+  const Barrier &b = cta.barriers[split.barrier];
+  return fmt::format(
+      "of the {} threads that barrier {} waits for {} have come: "
+      "the others wait elsewhere or have exited, or its count "
+      "is too high",
+      b.expected ? b.expected : cta.liveWarps() * warpSize, split.barrier,
+      b.arrived);
+}
+
+} // namespace
+
 void Cluster::deadlock() {
   std::string text;
   const Warp *first = nullptr;
   const Op *at = nullptr;
   Notes waiting; // the first at each line
+  std::string cause;
   for (const Cta &cta : ctas)
     for (const Warp &w : cta.warps)
       for (const Split &split : w.splits) {
         const Op &op = w.ops[split.waitingAt()];
+        const std::string ctaName =
+            ctas.size() > 1
+                ? fmt::format("cta ({},{},{}) ", cta.id.x, cta.id.y, cta.id.z)
+                : std::string();
         if (waiting.size() < 4 &&
             std::none_of(waiting.begin(), waiting.end(),
                          [&](const Note &n) { return n.op == &op; }))
           waiting.push_back(
-              {"waiting here: " + cta.describeWait(w, split), &op});
+              {"waiting here: " + ctaName + cta.describeWait(w, split), &op});
+        if (cause.empty())
+          cause = likelyCause(cta, split);
         if (!first)
           first = &w, at = &op;
         text += text.empty() ? "" : "; ";
-        if (ctas.size() > 1)
-          text += fmt::format("cta ({},{},{}) ", cta.id.x, cta.id.y, cta.id.z);
-        text += cta.describeWait(w, split);
+        text += ctaName + cta.describeWait(w, split);
       }
+  if (!cause.empty())
+    waiting.push_back({cause});
   throw Fault{faultText(*first, *at, std::nullopt,
                         "deadlock: no warp can go on: " + text, waiting),
               FaultKind::Hang};
