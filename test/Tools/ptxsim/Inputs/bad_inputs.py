@@ -69,6 +69,7 @@ expect(E + "--threads: expected at most 1024, but got 4000000000", ["--threads=4
 expect(E + "--schedule: expected rr, reverse, random:SEED or greedy, but got 'fast'", ["--schedule=fast", *RIGHT])
 expect(E + "--async: expected eager, lazy or random:SEED, but got 'random:x'", ["--async=random:x", *RIGHT])
 expect(E + "--limit: expected numbers with ',' between them, but got 'many'", ["--limit=many", *RIGHT])
+expect(E + "--tc: expected exact32, h100 or a100, but got 'b200'", ["--tc=b200", *RIGHT])
 expect(E + "--check: expected all, none or names of bounds, alignment,", ["--check=everything", *RIGHT])
 expect(E + "--check: bounds: expected on or off, but got 'maybe'", ["--check=bounds=maybe", *RIGHT])
 expect(E + "The following argument was not expected: --frobnicate", ["--frobnicate"])

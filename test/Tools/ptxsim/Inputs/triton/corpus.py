@@ -186,6 +186,7 @@ def gemms():
     yield gemm_case("gemm-tma-128x128", kernels.gemm_tma, 128, 256, 320, dict(BM=128, BN=128, BK=64), 8, 2, (1, 2, 1), True)
     yield gemm_case("gemm-warp-specialised", kernels.gemm_persistent, 256, 192, 320, dict(tile, CTAS=2, WS=True), 4, 3, (2, 1, 1), True)
     yield gemm_case("gemm-persistent", kernels.gemm_persistent, 256, 192, 320, dict(tile, CTAS=2, WS=False), 4, 3, (2, 1, 1), True)
+    yield gemm_case("gemm-device-maps", kernels.gemm_device_maps, 128, 192, 320, tile, 4, 3, (2, 3, 1), False)
     yield gemm_case("gemm-cp-async", kernels.gemm_pointers, 150, 144, 272, dict(tile, BK=32), 4, 3, (3, 3, 1), False)
     yield gemm_case("gemm-cluster", kernels.gemm_pointers, 256, 64, 320, dict(tile, BM=128), 4, 3, (2, 1, 1), False, num_ctas=2)
     yield from gemm_small()
