@@ -49,7 +49,7 @@ def compile_ptx(fn, signature, constants, warps, stages, **options):
             attributes[(i,)] = [["tt.divisibility", 16]]
 
     return triton_compile(ASTSource(fn, full, constants, attributes), target=GPUTarget("cuda", 90, 32),
-                          options=dict(num_warps=warps, num_stages=stages, ptx_version=84, **options))
+                          options=dict(num_warps=warps, num_stages=stages, ptx_version=86, **options))
 
 
 class Case:
