@@ -539,7 +539,18 @@ GROUPS = {
 
 # Accepted by ptxas for sm_90a and outside of what the simulator has: by the start of the statement.
 OUTSIDE = [
-    # name, why
+    (r"(addc|subc)\.[us]16 ", "16-bit carries are not in the ISA's text"),
+    (r"madc\.(lo|hi)\.[us]16 ", "16-bit carries are not in the ISA's text"),
+    (r"mad24\.hi\.sat\.s32 ", "no compiler emits it"),
+    (r"fma\.r[zmp]\.bf16", "not in the ISA's text"),
+    (r"fma\.rn\.oob", "no compiler emits it"),
+    (r"rcp\.r[nzmp]\.ftz\.f64", "not in the ISA's text"),
+    (r"set\.\S+\.(f16|bf16)\.([sufb](16|32|64)) ", "f16 and bf16 results only of f16 and bf16"),
+    (r"mapa\.u32|getctarank\.u32", "32-bit generic addresses"),
+    (r"(red|st)\.async", "no compiler of the corpora emits it"),
+    (r"fence\..*sync_restrict", "no compiler of the corpora emits it"),
+    (r"membar\.proxy", "the older name of fence.proxy.alias"),
+    (r"wmma\.mma\.\S+\.(m16n16k16|m16n16k8)(\.r[nz])?\.f64", "there is nothing to load such operands with"),
 ]
 
 

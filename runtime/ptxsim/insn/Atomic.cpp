@@ -110,14 +110,10 @@ template <class F> Handler ofMinMax(Type type, bool result) {
   }
 }
 template <class F> Handler ofBits(Type type, bool result) {
-  // nvcc and LLVM write exch and cas with .u32/.u64 and .b32/.b64.
   switch (type) {
   case Type::B32:
-  case Type::U32:
-  case Type::S32:
     return of<uint32_t, F>(result);
   case Type::B64:
-  case Type::U64:
     return of<uint64_t, F>(result);
   default:
     return nullptr;
@@ -168,9 +164,11 @@ Handler select(int operation, Type type, bool result) {
 
 bool ptxsim::decodeAtomic(Decoder &d) {
   const bool result = d.opcode() == "atom";
-  uint32_t order =
-      atomicOrder(d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"}));
-  order = Order::withScope(order, takeScope(d));
+  const int orderName =
+      d.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
+  if (!result && (orderName == 1 || orderName == 3))
+    return false; // red reads nothing that could be acquired
+  const uint32_t order = Order::withScope(atomicOrder(orderName), takeScope(d));
   const bool hint = d.take("L2::cache_hint");
   Space space = Space::Generic;
   switch (d.takeOneOf({"global", "shared", "shared::cta", "shared::cluster"})) {

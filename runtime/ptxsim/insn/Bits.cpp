@@ -209,9 +209,44 @@ bool emitThree(Decoder &d, Type a, Type b, Type c, Handler fn,
 
 } // namespace
 
+namespace {
+
+/// lop3.or d|p, a, b, c, table, q: p = (d != 0) or q; with and likewise.
+/// op.e is p, op.target q's word, op.count: 1 for and, 2 if q is negated.
+void lop3Predicate(Warp &w, const Op &op, uint32_t mask) {
+  uint32_t q = w.word(op.target) ^ (op.count & 2 ? allLanes : 0);
+  lop3(w, op, mask);
+  const uint32_t *d = w.row<uint32_t>(op.d);
+  uint32_t any = 0;
+  for (unsigned l = 0; l < warpSize; ++l)
+    any |= uint32_t(d[l] != 0) << l;
+  any = op.count & 1 ? any & q : any | q;
+  w.word(op.e) = (w.word(op.e) & ~mask) | (any & mask);
+}
+
+} // namespace
+
 bool ptxsim::decodeLop3(Decoder &d) {
+  const int combine = d.takeOneOf({"or", "and"});
   if (d.takeType() != Type::B32 || !d.done())
     return false;
+  if (combine >= 0) {
+    d.expect(6);
+    const int64_t table = d.integer(d[4]);
+    if (d[0].kind != Operand::Pair || table < 0 || table > 255)
+      d.error("expected d|p and a look-up table from 0 to 255");
+    // A sink still needs a row of its own width.
+    const uint32_t destination = d.destination(d[0].elements[0], 32),
+                   p = d.predicateDestination(d[0].elements[1]),
+                   a = d.source(1, Type::B32), b = d.source(2, Type::B32),
+                   c = d.source(3, Type::B32);
+    const PredicateSource q = d.predicateSource(d[5]);
+    Op &op = d.emit(lop3Predicate);
+    op.d = destination, op.a = a, op.b = b, op.c = c, op.e = p;
+    op.imm = uint64_t(table), op.target = q.row;
+    op.count = uint16_t(combine | (q.flip ? 2 : 0));
+    return true;
+  }
   d.expect(5);
   int64_t table = d.integer(d[4]);
   if (table < 0 || table > 255)

@@ -232,8 +232,9 @@ bool ptxsim::decodeBulkCopy(Decoder &d) {
   const std::optional<bool> signals = takeCompletion(d);
   if (signals != (o.kind != Transfer::ToGlobal))
     return false;
-  const bool multicast =
-      o.kind == Transfer::ToShared && d.take("multicast::cluster");
+  const bool multicast = o.kind == Transfer::ToShared &&
+                         o.space == Space::SharedCluster &&
+                         d.take("multicast::cluster");
   if (reduces) {
     o.reduction = takeReduction(d);
     const bool noftz = d.take("noftz");
@@ -242,9 +243,16 @@ bool ptxsim::decodeBulkCopy(Decoder &d) {
     if (!canReduce(o.reduction, o.type) ||
         noftz != (half && o.reduction == Reduction::Add))
       return false;
-    if (o.kind == Transfer::Between &&
-        (half || o.type == Type::F32 || o.type == Type::F64 ||
-         o.type == Type::S64))
+    const bool logic = o.reduction == Reduction::And ||
+                       o.reduction == Reduction::Or ||
+                       o.reduction == Reduction::Xor,
+               adds = o.reduction == Reduction::Add;
+    if (logic ? o.type != Type::B32 && o.type != Type::B64
+              : adds && o.type == Type::S64)
+      return false; // of tensors these exist
+    if (o.kind == Transfer::Between && o.type != Type::U32 &&
+        o.type != Type::S32 && o.type != Type::B32 &&
+        !(adds && o.type == Type::U64))
       return false;
   }
   if (!d.done())

@@ -214,8 +214,9 @@ Handlers select(Compare c, Type type, bool ftz) {
 }
 
 /// lo, ls, hi, hs are the unsigned names of lt, le, gt, ge.
-std::optional<Compare> takeCompare(Decoder &d) {
+std::optional<Compare> takeCompare(Decoder &d, bool &isUnsignedName) {
   int unsignedName = d.takeOneOf({"lo", "ls", "hi", "hs"});
+  isUnsignedName = unsignedName >= 0;
   if (unsignedName >= 0)
     return Compare(int(Compare::Lt) + unsignedName);
   int name = d.takeOneOf({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu",
@@ -257,11 +258,12 @@ template <class T> Handler slctHandler(Type c, bool ftz) {
 } // namespace
 
 bool ptxsim::decodeSetp(Decoder &d) {
-  auto c = takeCompare(d);
+  bool isUnsignedName;
+  auto c = takeCompare(d, isUnsignedName);
   int how = d.takeOneOf({"and", "or", "xor"});
   bool ftz = d.take("ftz");
   Type type = d.takeType();
-  if (!c || !d.done())
+  if (!c || !d.done() || (isUnsignedName && !isUnsigned(type)))
     return false;
   Handler fn = select(*c, type, ftz).setp;
   if (!fn)
@@ -286,12 +288,13 @@ bool ptxsim::decodeSetp(Decoder &d) {
 }
 
 bool ptxsim::decodeSet(Decoder &d) {
-  auto c = takeCompare(d);
+  bool isUnsignedName;
+  auto c = takeCompare(d, isUnsignedName);
   int how = d.takeOneOf({"and", "or", "xor"});
   bool ftz = d.take("ftz");
   Type to = d.takeType(), from = d.takeType();
   if (!c || (to != Type::U32 && to != Type::S32 && to != Type::F32) ||
-      !d.done())
+      !d.done() || (isUnsignedName && !isUnsigned(from)))
     return false;
   Handler fn = select(*c, from, ftz).set;
   if (!fn)
@@ -312,7 +315,8 @@ bool ptxsim::decodeSet(Decoder &d) {
 bool ptxsim::decodeSelp(Decoder &d) {
   Type type = d.takeType();
   unsigned bits = bitsOf(type);
-  if ((bits != 16 && bits != 32 && bits != 64) || !d.done())
+  if ((bits != 16 && bits != 32 && bits != 64) || type == Type::F16 ||
+      type == Type::BF16 || !d.done())
     return false;
   d.expect(4);
   uint32_t destination = d.destination(0, bits), a = d.source(1, type),

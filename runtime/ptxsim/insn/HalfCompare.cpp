@@ -137,7 +137,7 @@ bool takeComparison(Decoder &d, Spec &s, Type type) {
   s.ftz = d.take("ftz");
   s.bf16 = type == Type::BF16 || type == Type::BF16x2;
   s.pair = isHalfPair(type);
-  return s.outcomes && d.done() && !(s.bf16 && s.ftz);
+  return s.outcomes && d.done() && !(s.ftz && (s.bf16 || s.to == Type::BF16));
 }
 
 bool isLegalSet(Type to, Type from) {

@@ -128,27 +128,56 @@ bool ptxsim::decodeNanosleep(Decoder &d) {
 bool ptxsim::decodePrefetch(Decoder &d) {
   // prefetch{.global}.L2 [a]; discard.global.L2 [a], 128;
   // applypriority.global.L2::evict_normal [a], 128
-  d.take("global");
-  d.takeOneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
-  if (!d.done())
+  const bool prefetches = d.opcode() == "prefetch";
+  const bool global = d.take("global");
+  if (prefetches && !global)
+    d.take("local");
+  int level;
+  if (prefetches)
+    level =
+        global ? d.takeOneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"})
+               : d.takeOneOf({"L1", "L2"});
+  else if (d.opcode() == "prefetchu")
+    level = global ? -1 : d.takeOneOf({"L1"});
+  else
+    level = d.takeOneOf({d.opcode() == "discard" ? "L2" : "L2::evict_normal"});
+  if (level < 0 || !d.done())
     return false;
-  d.expect(1, 2);
+  const bool sized = d.opcode() == "discard" || d.opcode() == "applypriority";
+  d.expect(sized ? 2 : 1);
   d.address(0);
+  if (sized && d.integer(d[1]) != 128)
+    d.error("expected 128 as the size");
   d.emit(nothing);
   return true;
 }
 
 bool ptxsim::decodeCreatePolicy(Decoder &d) {
-  if (!d.take("fractional") ||
-      d.takeOneOf({"L2::evict_last", "L2::evict_normal", "L2::evict_first",
-                   "L2::evict_unchanged"}) < 0)
+  if (!d.take("fractional") || d.rest().empty())
     return false;
+  // The first priority, then perhaps the second.
+  const std::string_view first = d.rest()[0];
+  if (first != "L2::evict_last" && first != "L2::evict_normal" &&
+      first != "L2::evict_first" && first != "L2::evict_unchanged")
+    return false;
+  d.take(first);
   d.takeOneOf({"L2::evict_first", "L2::evict_unchanged"});
   if (d.takeType() != Type::B64 || !d.done())
     return false;
   d.expect(1, 2);
   uint32_t destination = d.destination(0, 64);
   d.emit(zeroPolicy).d = destination;
+  return true;
+}
+
+bool ptxsim::decodePerformanceEvent(Decoder &d) {
+  d.take("mask");
+  if (!d.done())
+    return false;
+  d.expect(1);
+  if (const int64_t event = d.integer(d[0]); event < 0 || event > 65535)
+    d.error("expected an event from 0, or a mask of 16 bits");
+  d.emit(nothing);
   return true;
 }
 

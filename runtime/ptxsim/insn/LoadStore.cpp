@@ -534,44 +534,50 @@ Handlers select(Type type, unsigned registerBits, unsigned n) {
   }
 }
 
+/// What caches are told, and who is ordered: legal together with the space?
+struct Hints {
+  bool strong = false, order = false, isVolatile = false, mmio = false,
+       nc = false, priority = false, prefetch = false;
+  uint32_t scope = 0; ///< Order::Scope
+  int cache = -1;     ///< ca cg cs lu cv wb wt
+};
+
 /// Modifiers that change nothing we model: caches and scopes.
-/// True if one of them makes the access strong.
-bool takeHints(Decoder &d, uint32_t &scope) {
-  bool strong = false;
-  int hint;
-  while ((hint = d.takeOneOf({"ca",
-                              "cg",
-                              "cs",
-                              "lu",
-                              "cv",
-                              "wb",
-                              "wt",
-                              "cta",
-                              "cluster",
-                              "gpu",
-                              "sys",
-                              "relaxed",
-                              "volatile",
-                              "mmio",
-                              "nc",
-                              "unified",
-                              "weak",
-                              "L1::evict_normal",
-                              "L1::evict_unchanged",
-                              "L1::evict_first",
-                              "L1::evict_last",
-                              "L1::no_allocate",
-                              "L2::evict_normal",
-                              "L2::evict_first",
-                              "L2::evict_last",
-                              "L2::64B",
-                              "L2::128B",
-                              "L2::256B"})) >= 0) {
-    strong |= hint == 11 || hint == 12 || hint == 13;
-    if (hint >= 7 && hint <= 10)
-      scope = std::min<uint32_t>(uint32_t(hint) - 6, Order::Gpu);
-  }
-  return strong;
+Hints takeHints(Decoder &d, bool isOrdered) {
+  Hints h;
+  h.order = isOrdered || d.take("relaxed");
+  h.mmio = d.take("mmio");
+  h.isVolatile = d.take("volatile");
+  d.take("weak");
+  d.take("unified");
+  h.scope = takeScope(d);
+  h.nc = d.take("nc");
+  h.cache = d.takeOneOf({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
+  while (
+      d.takeOneOf({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first",
+                   "L1::evict_last", "L1::no_allocate", "L2::evict_normal",
+                   "L2::evict_first", "L2::evict_last"}) >= 0)
+    h.priority = true;
+  h.prefetch = d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"}) >= 0;
+  h.strong = h.order || h.isVolatile;
+  return h;
+}
+
+/// As ptxas has it.
+bool areLegal(const Hints &h, bool hint, Space space, bool isLoad) {
+  const bool global = space == Space::Generic || space == Space::Global,
+             shared = space == Space::Shared || space == Space::SharedCluster;
+  if (h.order != (h.scope != 0) || (h.strong && !global && !shared) ||
+      (h.mmio && (!h.order || !global)))
+    return false;
+  if (shared && (h.priority || h.prefetch || hint))
+    return false;
+  if (!isLoad && (h.prefetch || h.nc))
+    return false;
+  if (h.nc && space != Space::Global)
+    return false;
+  return h.cache < 0 || h.cache == 1 || h.cache == 2 ||
+         (isLoad ? h.cache < 5 : h.cache >= 5);
 }
 
 Space takeSpace(Decoder &d) {
@@ -598,15 +604,24 @@ Space takeSpace(Decoder &d) {
   }
 }
 
+/// Halves are loaded and stored as .b16 or .b32.
+bool isLoadOfHalves(Type t) {
+  return t == Type::F16 || t == Type::BF16 || t == Type::F16x2 ||
+         t == Type::BF16x2 || t == Type::U16x2 || t == Type::S16x2;
+}
+
 bool decodeMemory(Decoder &d, bool isLoad) {
   bool hint = d.take("L2::cache_hint");
   bool isOrdered = d.take(isLoad ? "acquire" : "release");
-  uint32_t scope = 0;
-  const bool strong = takeHints(d, scope);
+  const Hints hints = takeHints(d, isOrdered);
+  const bool strong = hints.strong;
+  const uint32_t scope = hints.scope;
   Space space = takeSpace(d);
   int vector = d.takeOneOf({"v2", "v4"});
   unsigned n = vector < 0 ? 1 : vector == 0 ? 2 : 4;
   Type type = d.takeType();
+  if (isLoadOfHalves(type) || !areLegal(hints, hint, space, isLoad))
+    return false;
   if (type == Type::None || type == Type::Pred || bitsOf(type) > 64 ||
       bitsOf(type) * n > 128 || !d.done())
     return false;

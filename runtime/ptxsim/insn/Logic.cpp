@@ -79,6 +79,27 @@ bool ptxsim::decodeLogic(Decoder &d) {
   return true;
 }
 
+namespace {
+struct IsZero {
+  template <class T> T operator()(T a) const { return T(a == 0); }
+};
+} // namespace
+
+bool ptxsim::decodeCnot(Decoder &d) {
+  const Type type = d.takeType();
+  if ((type != Type::B16 && type != Type::B32 && type != Type::B64) ||
+      !d.done())
+    return false;
+  d.expect(2);
+  const uint32_t destination = d.destination(0, bitsOf(type)),
+                 a = d.source(1, type);
+  Op &op = d.emit(type == Type::B16   ? unary<uint16_t, uint16_t, IsZero>
+                  : type == Type::B32 ? unary<uint32_t, uint32_t, IsZero>
+                                      : unary<uint64_t, uint64_t, IsZero>);
+  op.d = destination, op.a = a;
+  return true;
+}
+
 bool ptxsim::decodeNot(Decoder &d) {
   Type type = d.takeType();
   if (!isLogicType(type) || !d.done())

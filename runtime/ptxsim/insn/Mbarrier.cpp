@@ -285,6 +285,14 @@ Space takeShared(Decoder &d, bool remote) {
                                              : Space::Generic;
 }
 
+/// A memory order and its scope; false if one stands without the other.
+/// `relaxed`: it is that instead of `strict`.
+bool takeOrder(Decoder &d, std::string_view strict, bool &relaxed) {
+  const int order = d.takeOneOf({strict, "relaxed"});
+  relaxed = order == 1;
+  return (order >= 0) == (d.takeOneOf({"cta", "cluster"}) >= 0);
+}
+
 void setAddress(Op &op, const Decoder::AddressRef &at, Space space) {
   op.a = at.row, op.e = at.bits, op.imm = at.offset, op.space = space;
 }
@@ -293,10 +301,10 @@ bool decodeArrive(Decoder &d, bool drop) {
   Arrive kind = d.take("expect_tx")    ? Arrive::Expect
                 : d.take("noComplete") ? Arrive::NoComplete
                                        : Arrive::Plain;
-  const bool relaxed = d.takeOneOf({"release", "relaxed"}) == 1;
-  d.takeOneOf({"cta", "cluster"});
+  bool relaxed;
+  const bool ordered = takeOrder(d, "release", relaxed);
   const Space space = takeShared(d, kind != Arrive::NoComplete);
-  if (d.takeType() != Type::B64 || !d.done())
+  if (!ordered || d.takeType() != Type::B64 || !d.done())
     return false;
   kind == Arrive::Plain ? d.expect(2, 3) : d.expect(3);
   if (space == Space::SharedCluster && d[0].kind != Operand::Sink)
@@ -315,10 +323,10 @@ bool decodeArrive(Decoder &d, bool drop) {
 
 bool decodeWait(Decoder &d, bool blocks) {
   const bool parity = d.take("parity");
-  const bool relaxed = d.takeOneOf({"acquire", "relaxed"}) == 1;
-  d.takeOneOf({"cta", "cluster"});
+  bool relaxed;
+  const bool ordered = takeOrder(d, "acquire", relaxed);
   const Space space = takeShared(d, false);
-  if (d.takeType() != Type::B64 || !d.done())
+  if (!ordered || d.takeType() != Type::B64 || !d.done())
     return false;
   d.expect(3, blocks ? 4 : 3);
   uint32_t result = d.predicateDestination(d[0]);
@@ -336,10 +344,10 @@ bool decodeWait(Decoder &d, bool blocks) {
 }
 
 bool decodeTransactions(Decoder &d, bool complete) {
-  d.take("relaxed");
-  d.takeOneOf({"cta", "cluster"});
+  bool relaxed;
+  const bool ordered = takeOrder(d, "relaxed", relaxed);
   const Space space = takeShared(d, true);
-  if (d.takeType() != Type::B64 || !d.done())
+  if (!ordered || d.takeType() != Type::B64 || !d.done())
     return false;
   d.expect(2);
   Decoder::AddressRef at = d.address(0);

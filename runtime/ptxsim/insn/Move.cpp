@@ -108,7 +108,10 @@ bool decodeVector(Decoder &d, Type type, const Operand &vector, bool packs) {
 
 bool ptxsim::decodeMov(Decoder &d) {
   Type type = d.takeType();
-  if (type == Type::None || bitsOf(type) == 8 || bitsOf(type) > 64 || !d.done())
+  if (type == Type::None || bitsOf(type) == 8 || bitsOf(type) > 64 ||
+      type == Type::F16 || type == Type::BF16 || type == Type::F16x2 ||
+      type == Type::BF16x2 || type == Type::U16x2 || type == Type::S16x2 ||
+      !d.done())
     return false;
   d.expect(2);
   if (type == Type::Pred) {
@@ -118,6 +121,9 @@ bool ptxsim::decodeMov(Decoder &d) {
     op.d = destination, op.a = a.row, op.imm = a.flip;
     return true;
   }
+  if (!isBits(type) &&
+      (d[0].kind == Operand::Vector || d[1].kind == Operand::Vector))
+    return false;
   if (d[0].kind == Operand::Vector)
     return decodeVector(d, type, d[0], false);
   if (d[1].kind == Operand::Vector)

@@ -255,14 +255,10 @@ void multiplyFloats(const MmaForm &f, const Images &in, std::byte *out,
     for (unsigned j = 0; j < n; ++j) {
       const float x = d[i][j];
       if (f.isHalfD) {
-        uint16_t h = HalfF16::narrow(x);
-        if (f.saturates && (h & 0x7fff) == 0x7c00)
-          --h; // the largest number instead of infinity
+        const uint16_t h = HalfF16::narrow(x);
         std::memcpy(out + (i * n + j) * 2, &h, 2);
       } else {
-        uint32_t bits = x == x ? std::bit_cast<uint32_t>(x) : 0x7fffffffu;
-        if (f.saturates && (bits & 0x7fffffff) == 0x7f800000)
-          --bits;
+        const uint32_t bits = x == x ? std::bit_cast<uint32_t>(x) : 0x7fffffffu;
         std::memcpy(out + (i * n + j) * 4, &bits, 4);
       }
     }
@@ -435,12 +431,11 @@ bool decodeMultiply(Decoder &d) {
     return false;
   const bool isDouble = aType == Type::F64,
              isInteger = aType == Type::S8 || aType == Type::U8;
-  if (isInteger ? cType != Type::S32 || dType != Type::S32
-      : isDouble
-          ? f.saturates
-          : cType == Type::S32 || dType == Type::S32 ||
-                (aType != Type::F16 &&
-                 (cType != Type::F32 || dType != Type::F32 || f.saturates)))
+  if (isInteger  ? cType != Type::S32 || dType != Type::S32
+      : isDouble ? f.saturates
+                 : cType == Type::S32 || dType == Type::S32 || f.saturates ||
+                       (aType != Type::F16 &&
+                        (cType != Type::F32 || dType != Type::F32)))
     return false;
   if (rounding >= 0 && !isDouble)
     return false;

@@ -227,3 +227,37 @@ TEST(Bits, Select) {
   expectInstruction("slct.f32.f32 d, a, b, c", {32, 32, 32, 32},
                     {{1, 2, f32(-0.0f), 1}, {1, 2, f32(-1), 2}});
 }
+
+TEST(Bits, Cnot) {
+  expectInstruction("cnot.b32 d, a", {32, 32},
+                    {{0, 0, 0, 1}, {1, 0, 0, 0}, {0x80000000u, 0, 0, 0}});
+  expectInstruction("cnot.b16 d, a", {16, 16}, {{0, 0, 0, 1}, {7, 0, 0, 0}});
+  expectInstruction("cnot.b64 d, a", {64, 64},
+                    {{0, 0, 0, 1}, {1ull << 40, 0, 0, 0}});
+}
+
+TEST(Bits, Lop3WithAPredicate) {
+  // d = a & b & c; p = (d != 0) or q, and likewise, with q negated.
+  auto got = runBody(
+      ".reg .pred p, q; .reg .b32 d, v, w; setp.lt.u32 q, %t, 8;\n"
+      "and.b32 v, %t, 1;\n"
+      "lop3.or.b32 d|p, v, -1, -1, 0x80, q; selp.b32 w, 1, 0, p;\n"
+      "lop3.and.b32 d|p, v, -1, -1, 0x80, q; selp.b32 v, 2, 0, p; or.b32 w, w, "
+      "v;\n"
+      "and.b32 v, %t, 1; lop3.and.b32 _|p, v, -1, -1, 0x80, !q;"
+      "selp.b32 v, 4, 0, p; or.b32 w, w, v; shl.b32 d, d, 3; or.b32 w, w, d;\n"
+      "st.global.b32 [%out], w;",
+      32);
+  for (uint64_t t = 0; t < 32; ++t) {
+    const bool any = t & 1, q = t < 8;
+    EXPECT_EQ(got[t], uint64_t(any || q) + 2 * (any && q) + 4 * (any && !q) +
+                          8 * any)
+        << t;
+  }
+}
+
+TEST(Bits, ProfilerEventsDoNothing) {
+  EXPECT_EQ(faultOfBody("pmevent 3; pmevent.mask 0xff;"), "");
+  EXPECT_THAT(faultOfBody("pmevent 70000;"),
+              ::testing::HasSubstr("expected an event from 0"));
+}

@@ -26,7 +26,7 @@ TEST(Forms, OfOtherCompilersLoad) {
 
 /// Inputs/ptxas_forms.txt has every combination of modifiers and types that
 /// scripts/ptx_forms.py makes, with what ptxas says of it.
-TEST(Forms, DISABLED_AgreeWithPtxas) {
+TEST(Forms, AgreeWithPtxas) {
   std::ifstream in(K2C_SOURCE_DIR "/test/Unit/ptxsim/Inputs/ptxas_forms.txt");
   ASSERT_TRUE(in.good());
   Device device(onThreads(1));
