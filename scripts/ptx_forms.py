@@ -631,7 +631,7 @@ def page():
     out = ["# PTX that the simulator executes", "",
            "Written by `scripts/ptx_forms.py --page` from `test/Unit/ptxsim/Inputs/ptxas_forms.txt` (forms below, each of "
            "which the unit test `Forms.AgreeWithPtxas` loads; ptxas was asked about every one, refused ones included) and "
-           "from `runtime/ptxsim/Opcodes.def`. `cvt` has a list of its own, "
+           "from `runtime/ptxsim/Opcodes.def`; unit tests in `test/Unit/ptxsim*` execute every opcode. `cvt` has a list of its own, "
            "`test/Unit/ptxsim_tensor/Inputs/cvt_forms.txt`. The spelling is that of the list; modifiers may also stand in "
            "other orders. Calls (`call`, `ret` in functions, `.callprototype`, `.calltargets`) and `brx.idx` are tested in "
            "`test/Unit/ptxsim`.", ""]
@@ -653,15 +653,21 @@ def page():
     forms["cvt"] = ["cvt" + f.strip()[3:] for f in
                     (ROOT / "test/Unit/ptxsim_tensor/Inputs/cvt_forms.txt").read_text().splitlines() if f.strip()]
     out += ["| opcode | in `insn/` | forms |", "|---|---|---:|"]
+    forms["call"] = ["call", "call.uni"]
+    forms["brx"] = ["brx.idx", "brx.idx.uni"]
+    opcodes["call"] = ["Call.cpp"]
+    texts = [f.read_text() for f in (ROOT / "test/Unit").glob("ptxsim*/*Test.cpp") if f.name != "FormsTest.cpp"]
     for opcode in sorted(opcodes):
-        out.append(f"| [`{opcode}`](#{opcode}) | {', '.join(opcodes[opcode])} | {len(dict.fromkeys(forms.get(opcode, [])))} |")
-    out += ["| `call` | Call.cpp | 2 |", ""]
+        used = re.compile(rf'(?<![\w.]){opcode}[.][a-zA-Z]|"{opcode}[ ;"]|[ ;]{opcode};')
+        if not any(used.search(t) for t in texts):
+            sys.exit(f"ptx_forms.py: error: {opcode}: expected a unit test that executes it")
+        if not forms.get(opcode):
+            sys.exit(f"ptx_forms.py: error: {opcode}: expected forms in {FORMS.relative_to(ROOT)}")
+        out.append(f"| [`{opcode}`](#{opcode}) | {', '.join(opcodes[opcode])} | {len(dict.fromkeys(forms[opcode]))} |")
+    out.append("")
     for opcode in sorted(opcodes):
         names = list(dict.fromkeys(forms.get(opcode, [])))
         out += [f"## {opcode}", ""]
-        if not names:
-            out += ["Tested one by one only.", ""]
-            continue
         out += ["```"]
         line = ""
         for name in (n[len(opcode):] or "(none)" for n in names):
@@ -684,10 +690,14 @@ def main():
         parser.add_argument("--" + name, action="store_true")
     args = parser.parse_args()
     if args.write or args.check:
-        ptxas = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas") or (
+        ptxas = shutil.which(os.environ.get("K2C_PTXAS") or "ptxas") or shutil.which("/usr/local/cuda/bin/ptxas") or (
             shutil.which(os.path.join(os.environ.get("CUDA_HOME", ""), "bin", "ptxas")))
         if not ptxas:
             print("skipped: there is no ptxas")
+            return
+        version = subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout
+        if "release 13.0" not in version and not args.write:
+            print("skipped: the file is of ptxas 13.0")
             return
         text = text_of(ask_all(ptxas))
         if args.write:

@@ -250,8 +250,8 @@ TEST(Bits, Lop3WithAPredicate) {
       32);
   for (uint64_t t = 0; t < 32; ++t) {
     const bool any = t & 1, q = t < 8;
-    EXPECT_EQ(got[t], uint64_t(any || q) + 2 * (any && q) + 4 * (any && !q) +
-                          8 * any)
+    EXPECT_EQ(got[t],
+              uint64_t(any || q) + 2 * (any && q) + 4 * (any && !q) + 8 * any)
         << t;
   }
 }

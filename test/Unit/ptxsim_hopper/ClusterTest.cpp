@@ -187,3 +187,26 @@ TEST(Cluster, ExitedThreadsAreNotWaitedFor) {
 }
 
 } // namespace
+
+TEST(Cluster, RankOfAnAddress) {
+  // Of the own window, of a mapped one, and of a generic address.
+  Program program(kernel(R"(
+    mov.u32 %r10, %cluster_ctarank;
+    xor.b32 %r11, %r10, 1;
+    mapa.shared::cluster.u32 %r12, %r1, %r11;
+    getctarank.shared::cluster.u32 %r13, %r12;
+    getctarank.shared::cluster.u32 %r14, %r1;
+    cvt.u64.u32 %d5, %r1;
+    cvta.shared.u64 %d5, %d5;
+    mapa.u64 %d6, %d5, %r11;
+    getctarank.u64 %r15, %d6;
+    mad.wide.u32 %d9, %r10, 12, %d0;
+    st.global.b32 [%d9], %r13;
+    st.global.b32 [%d9+4], %r14;
+    st.global.b32 [%d9+8], %r15;)",
+                         ".explicitcluster .reqnctapercluster 2, 1, 1"));
+  uint64_t out = program.buffer(std::vector<uint32_t>(6));
+  ASSERT_EQ(program.run(1, out, 0, 0, {}, {2, 1, 1}), "");
+  EXPECT_THAT(program.read<uint32_t>(out, 6),
+              testing::ElementsAre(1, 0, 1, 0, 1, 0));
+}
