@@ -545,7 +545,7 @@ OUTSIDE = [
     (r"fma\.r[zmp]\.bf16", "not in the ISA's text"),
     (r"fma\.rn\.oob", "no compiler emits it"),
     (r"rcp\.r[nzmp]\.ftz\.f64", "not in the ISA's text"),
-    (r"set\.\S+\.(f16|bf16)\.([sufb](16|32|64)) ", "f16 and bf16 results only of f16 and bf16"),
+    (r"set\.\S+\.(f16|bf16)\.([sub](16|32|64)|f32|f64) ", "f16 and bf16 results only of f16 and bf16"),
     (r"mapa\.u32|getctarank\.u32", "32-bit generic addresses"),
     (r"(red|st)\.async", "no compiler of the corpora emits it"),
     (r"fence\..*sync_restrict", "no compiler of the corpora emits it"),

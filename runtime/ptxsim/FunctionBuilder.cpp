@@ -46,8 +46,9 @@ opcodeTable() {
 uint32_t FunctionBuilder::allocate(uint32_t bytes) {
   uint32_t row = f.registerBytes;
   bytes = (bytes + 63) / 64 * 64;
-  if (bytes > (1u << 30) - row)
-    error("too many registers");
+  // Far more than the hardware has: 262,144 registers of 64 bits.
+  if (bytes > (1u << 26) - std::min(row, 1u << 26))
+    scanner.error("too many registers");
   f.registerBytes += bytes;
   return row;
 }

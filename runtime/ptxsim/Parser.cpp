@@ -153,12 +153,15 @@ void Parser::initialise(uint64_t address, uint64_t size, Type type) {
   initialValue(to, to + size, type);
 }
 
-void Parser::initialValue(std::byte *&to, std::byte *end, Type type) {
+void Parser::initialValue(std::byte *&to, std::byte *end, Type type,
+                          unsigned depth) {
   if (s.accept('{')) {
+    if (depth > 31)
+      s.error("initial values nested more than 32 deep");
     if (s.accept('}'))
       return;
     do
-      initialValue(to, end, type);
+      initialValue(to, end, type, depth + 1);
     while (s.accept(','));
     return s.expect('}', "after initial values");
   }

@@ -46,7 +46,8 @@ private:
   }
   void moduleVariable(Space space, bool isExtern);
   void initialise(uint64_t address, uint64_t size, Type type);
-  void initialValue(std::byte *&to, std::byte *end, Type type);
+  void initialValue(std::byte *&to, std::byte *end, Type type,
+                    unsigned depth = 0);
   Type type();
 
   // Functions (ParserFunction.cpp).
@@ -119,6 +120,7 @@ private:
   };
   std::unordered_map<std::string_view, Prototype> prototypes;
   uint64_t codeBase = 0; ///< of pointers to the module's functions
+  uint64_t registerBytes = 0; ///< of all kernels' register files
   uint64_t expanded = 0; ///< bytes of text of function bodies, as often as read
 
   ModuleImpl &module;

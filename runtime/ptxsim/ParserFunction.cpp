@@ -146,6 +146,9 @@ void Parser::body(FunctionBuilder &b) {
 
 void Parser::finish(FunctionBuilder &b) {
   Function &f = b.f;
+  registerBytes += f.registerBytes;
+  if (registerBytes > 1u << 28)
+    s.error("too many registers in all kernels of the module together");
   b.finish(stack);
   f.kernel.staticSharedBytes = f.sharedEnd - sharedBegin;
   // Dynamic shared memory begins behind static: its arrays' alignment was noted

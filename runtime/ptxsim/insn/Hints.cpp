@@ -129,14 +129,13 @@ bool ptxsim::decodePrefetch(Decoder &d) {
   // prefetch{.global}.L2 [a]; discard.global.L2 [a], 128;
   // applypriority.global.L2::evict_normal [a], 128
   const bool prefetches = d.opcode() == "prefetch";
-  const bool global = d.take("global");
-  if (prefetches && !global)
-    d.take("local");
+  const bool global = d.take("global"),
+             local = prefetches && !global && d.take("local");
   int level;
   if (prefetches)
     level =
-        global ? d.takeOneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"})
-               : d.takeOneOf({"L1", "L2"});
+        local ? d.takeOneOf({"L1", "L2"})
+              : d.takeOneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
   else if (d.opcode() == "prefetchu")
     level = global ? -1 : d.takeOneOf({"L1"});
   else

@@ -131,6 +131,10 @@ TEST(Parser, RefusesBrokenText) {
               HasSubstr("unsupported .address_size 32"));
   EXPECT_THAT(loadError(header + ".global .b8 x[];"),
               HasSubstr("expected 'x' to have a size"));
+  EXPECT_THAT(loadError(header + ".global .u32 x = " + std::string(9999, '{')),
+              HasSubstr("initial values nested more than 32 deep"));
+  EXPECT_THAT(loadError(header + ".entry k { " + std::string(9999, '{')),
+              HasSubstr("blocks nested more than 255 deep"));
   EXPECT_THAT(loadError(header + ".global .u32 x[2] = {1, 2, 3};"),
               HasSubstr("too many initial values"));
   EXPECT_THAT(loadError(header + ".tex .u64 t;"),
