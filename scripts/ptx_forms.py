@@ -3,7 +3,7 @@
 
     scripts/ptx_forms.py --write      asks ptxas about every combination below of opcode, modifiers and types
     scripts/ptx_forms.py --check      the same, and compares with the file; says so if there is no ptxas
-    scripts/ptx_forms.py --page       writes docs/reference/ptx.md from the file
+    scripts/ptx_forms.py --page       writes docs/ptx.md from the file
     scripts/ptx_forms.py --check-page compares the page with what would be written; exit 1 if it is stale
 
 A line of the file is `+ statement` (ptxas accepts it for sm_90a), `- statement` (it refuses it) or `~ statement` (it
@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FORMS = ROOT / "test" / "Unit" / "ptxsim" / "Inputs" / "ptxas_forms.txt"
-PAGE = ROOT / "docs" / "reference" / "ptx.md"
+PAGE = ROOT / "docs" / "ptx.md"
 HEADER = """.version 9.0
 .target sm_90a
 .address_size 64
@@ -709,7 +709,7 @@ def main():
     if args.page:
         PAGE.write_text(page())
     if args.check_page and page() != PAGE.read_text():
-        sys.exit("ptx_forms.py: error: expected docs/reference/ptx.md to be up to date: run scripts/ptx_forms.py --page")
+        sys.exit("ptx_forms.py: error: expected docs/ptx.md to be up to date: run scripts/ptx_forms.py --page")
 
 
 if __name__ == "__main__":
