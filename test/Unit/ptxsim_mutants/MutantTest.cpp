@@ -22,6 +22,12 @@
 using namespace mutants;
 using namespace ptxsim;
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define K2C_SLOW 1
+#endif
+#endif
+
 namespace {
 
 const std::string folder = K2C_SOURCE_DIR "/test/Unit/ptxsim_mutants/Inputs/";
@@ -53,6 +59,13 @@ const std::vector<Mode> modes = allModes();
 const std::vector<Case> &corpus() {
   static const std::vector<Case> cases = [] {
     auto all = readCorpus(folder + "corpus.txt");
+#ifdef K2C_SLOW
+    // Instrumented, a part of the kernels: there the test is of the simulator's
+    // own memory.
+    for (size_t i = all.size(); i-- > 0;)
+      if (i % 4)
+        all.erase(all.begin() + long(i));
+#endif
     // More cases, of compilers that are not everywhere.
     if (const char *path = std::getenv("K2C_MUTANTS_CORPUS"))
       for (Case &c : readCorpus(path))
@@ -270,8 +283,10 @@ TEST(Mutants, AreFound) {
       idle, refused,
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count());
+#ifndef K2C_SLOW
   EXPECT_GE(all.score(), 0.95);
   EXPECT_LE(double(all.equivalent), 0.1 * double(all.total));
+#endif
 }
 
 } // namespace
