@@ -82,6 +82,9 @@ public:
   bool knows(unsigned warp, unsigned lane, unsigned agent, unsigned otherLane,
              uint32_t stamp) const;
 
+  /// Do all lanes of the warp know the same?
+  bool isUniform(unsigned warp) const { return states[warp].groups.empty(); }
+
   // --- order ---
   /// Lanes publish what they know and did.
   void release(unsigned warp, uint32_t mask, Clock &into);

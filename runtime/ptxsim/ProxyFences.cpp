@@ -10,6 +10,10 @@ unsigned ProxyFences::agentOf(const Warp &w) const {
   return w.cta->rank * unsigned(w.cta->warps.size()) + w.index;
 }
 
+uint32_t ProxyFences::stampOf(unsigned agent) const {
+  return cluster.clocks ? cluster.clocks->stamp(agent) : 0;
+}
+
 void ProxyFences::clear() {
   std::fill(heads.begin(), heads.end(), 0);
   writes.resize(1);
@@ -19,7 +23,7 @@ void ProxyFences::clear() {
 void ProxyFences::write(const Warp &w, const Op &op, uint32_t lanes,
                         uint32_t offset, uint32_t bytes) {
   const unsigned agent = agentOf(w);
-  const uint32_t stamp = cluster.syncs;
+  const uint32_t sync = cluster.syncs, stamp = stampOf(agent);
   for (uint32_t unit = offset / 16; unit <= (offset + bytes - 1) / 16; ++unit) {
     // What a lane wrote before is covered wherever its new write is.
     uint32_t found = 0;
@@ -27,7 +31,8 @@ void ProxyFences::write(const Warp &w, const Op &op, uint32_t lanes,
       Write &old = writes[i];
       if (old.agent != agent)
         continue;
-      if (!(old.lanes & ~lanes) || (old.stamp == stamp && old.fences.empty()))
+      if (!(old.lanes & ~lanes) ||
+          (old.sync == sync && old.stamp == stamp && old.fences.empty()))
         found = i;
       else
         old.lanes &= ~lanes;
@@ -40,14 +45,15 @@ void ProxyFences::write(const Warp &w, const Op &op, uint32_t lanes,
         found = unused.back();
         unused.pop_back();
       }
-      writes[found] = {unit, heads[unit], agent, 0, 0, 0, &w, {}};
+      writes[found] = {unit, heads[unit], agent, 0, 0, 0, 0, &w, {}};
       heads[unit] = found;
     }
     Write &entry = writes[found];
-    entry.lanes = entry.stamp == stamp && entry.fences.empty()
-                      ? entry.lanes | lanes
-                      : lanes;
-    entry.stamp = stamp, entry.pc = w.indexOf(op);
+    entry.lanes =
+        entry.sync == sync && entry.stamp == stamp && entry.fences.empty()
+            ? entry.lanes | lanes
+            : lanes;
+    entry.sync = sync, entry.stamp = stamp, entry.pc = w.indexOf(op);
     entry.fences.clear();
   }
 }
@@ -55,14 +61,29 @@ void ProxyFences::write(const Warp &w, const Op &op, uint32_t lanes,
 /// Lanes whose writes are over for one of these lanes of the agent.
 uint32_t ProxyFences::coveredBy(unsigned agent, uint32_t lanes,
                                 const Write &write) const {
-  if (write.stamp < cluster.syncs)
+  uint32_t covered = agent == write.agent ? write.lanes & lanes : 0;
+  if (write.sync == cluster.syncs)
+    return covered; // nothing has synchronised since
+  const Clocks *clocks = cluster.clocks.get();
+  if (!clocks)
     return write.lanes;
-  return agent == write.agent ? write.lanes & lanes : 0;
+  if (clocks->isUniform(agent))
+    lanes &= ~(lanes - 1); // one of them speaks for all
+  for (uint32_t rest = write.lanes & ~covered; rest; rest &= rest - 1) {
+    const unsigned x = unsigned(std::countr_zero(rest));
+    for (uint32_t by = lanes; by; by &= by - 1)
+      if (clocks->knows(agent, unsigned(std::countr_zero(by)), write.agent, x,
+                        write.stamp)) {
+        covered |= 1u << x;
+        break;
+      }
+  }
+  return covered;
 }
 
 void ProxyFences::fence(const Warp &w, uint32_t lanes) {
   const unsigned agent = agentOf(w);
-  const uint32_t stamp = cluster.syncs;
+  const uint32_t sync = cluster.syncs, stamp = stampOf(agent);
   for (uint32_t i = 1; i < writes.size(); ++i) {
     Write &write = writes[i];
     if (!write.lanes)
@@ -75,7 +96,7 @@ void ProxyFences::fence(const Warp &w, uint32_t lanes) {
     for (const Fence &f : write.fences)
       isKnown |= f.agent == agent && f.lanes == lanes && !(covers & ~f.covers);
     if (!isKnown)
-      write.fences.push_back({agent, lanes, stamp, covers});
+      write.fences.push_back({agent, lanes, covers, sync, stamp});
   }
 }
 
@@ -92,8 +113,23 @@ void ProxyFences::drop(uint32_t unit) {
 
 /// Does a lane know of the fence?
 bool ProxyFences::isOver(const Fence &f, const Warp &w, unsigned lane) const {
-  return f.stamp < cluster.syncs ||
-         (agentOf(w) == f.agent && (lane == warpSize || f.lanes >> lane & 1));
+  const unsigned agent = agentOf(w);
+  if (agent == f.agent && (lane == warpSize || f.lanes >> lane & 1))
+    return true;
+  if (f.sync == cluster.syncs)
+    return false;
+  const Clocks *clocks = cluster.clocks.get();
+  if (!clocks)
+    return true;
+  const unsigned by = std::popcount(f.lanes) == 1
+                          ? unsigned(std::countr_zero(f.lanes))
+                          : warpSize;
+  for (uint32_t rest = lane < warpSize ? 1u << lane : w.live; rest;
+       rest &= rest - 1)
+    if (clocks->knows(agent, unsigned(std::countr_zero(rest)), f.agent, by,
+                      f.stamp))
+      return true;
+  return false;
 }
 
 void ProxyFences::check(Warp &w, const Op &op, unsigned lane, uint32_t unit) {

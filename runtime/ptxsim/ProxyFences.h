@@ -17,9 +17,11 @@ struct Op;
 /// read in the same sense. So each writer may fence and a barrier follow, or
 /// one thread may fence behind the barrier.
 ///
-/// Shared memory is looked at in units of 16 bytes. A thread counts as having
-/// synchronised with another one when anything that synchronises threads of the
-/// cluster has happened in between (Cluster::syncs).
+/// Shared memory is looked at in units of 16 bytes. Who has synchronised with
+/// whom is told by the cluster's clocks; without them (races and asynchronous
+/// hazards switched off) a thread counts as having synchronised with another
+/// one when anything that synchronises threads of the cluster has happened in
+/// between (Cluster::syncs).
 class ProxyFences {
 public:
   ProxyFences(const Cluster &cluster, size_t sharedBytes)
@@ -40,17 +42,19 @@ private:
   /// Lanes of a warp that have fenced, and the lanes whose writes that covers.
   struct Fence {
     unsigned agent;
-    uint32_t lanes, stamp, covers;
+    uint32_t lanes, covers;
+    uint32_t sync, stamp; ///< Cluster::syncs, and by the clocks
   };
   /// The last writes of a warp's lanes to a unit.
   struct Write {
     uint32_t unit, next; ///< next: another write to the unit; 0: none
     unsigned agent;
-    uint32_t lanes, stamp, pc;
+    uint32_t lanes, sync, stamp, pc;
     const Warp *warp;
     std::vector<Fence> fences;
   };
   unsigned agentOf(const Warp &w) const;
+  uint32_t stampOf(unsigned agent) const;
   bool isOver(const Fence &fence, const Warp &w, unsigned lane) const;
   uint32_t coveredBy(unsigned agent, uint32_t lanes, const Write &write) const;
   void drop(uint32_t unit);
