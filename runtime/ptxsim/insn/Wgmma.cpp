@@ -54,6 +54,24 @@ struct Descriptor {
   uint32_t swizzled(uint32_t address) const {
     return address ^ (address >> 7 & ((1u << swizzle) - 1)) << 4;
   }
+  /// Where rows [first, first + rows) begin and end.
+  std::pair<uint32_t, uint32_t> bounds(bool transposed, uint32_t first,
+                                       uint32_t rows) const {
+    const uint32_t units = 1u << swizzle, group = first / 8, n = rows / 8;
+    // Eight rows of a swizzle, in lines of 128 bytes.
+    const uint32_t atom = 128 * units + (swizzle == 3 ? 0 : 128);
+    if (!swizzle) {
+      const uint32_t low = start + group * stride;
+      return {low, low + (n - 1) * stride + 128 + leading};
+    }
+    if (!transposed) {
+      const uint32_t low = (start + group * stride) & ~127u;
+      return {low, low + (n - 1) * stride + atom};
+    }
+    const uint32_t low = (start + group / units * leading) & ~127u,
+                   more = (group % units + n - 1) / units;
+    return {low, low + more * leading + stride + atom};
+  }
   /// The 16 bytes of row r at k-unit c (of two), K-major.
   uint32_t rowUnit(uint32_t r, uint32_t c) const {
     const uint32_t at = swizzle
@@ -531,6 +549,10 @@ uint32_t ptxsim::wgmmaReading(Cta &cta, uint32_t address, uint32_t bytes) {
       auto reads = [&](uint64_t bits, bool transposed, uint32_t first,
                        uint32_t rows) {
         const Descriptor d(w, *p.op, bits);
+        // Most of what lies between its operands is another stage's.
+        const auto [low, high] = d.bounds(transposed, first, rows);
+        if (address >= high || address + bytes <= low)
+          return false;
         const uint32_t units = transposed ? rows / 8 : rows,
                        depth = transposed ? 16 : 2;
         for (uint32_t u = 0; u < units; ++u)
