@@ -26,8 +26,10 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
     const auto has = [&](std::string_view s) {
       return form.find(s) != std::string_view::npos;
     };
-    if (base == "mbarrier")
+    if (base == "mbarrier") {
       facts.mbarriers = true;
+      facts.smallest = std::min<uint8_t>(facts.smallest, 8);
+    }
     if (base == "fence" || base == "membar" || has(".acq") || has(".release"))
       facts.fences = true;
     const bool atomic = base == "atom" || base == "red";
@@ -44,7 +46,7 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
         facts.siteOf[i] = uint16_t(facts.sites.size());
         facts.sites.push_back(uint32_t(i));
       }
-    if (!accesses ||
+    if (!accesses || has(".param") ||
         (op.space != Space::Shared && op.space != Space::Generic &&
          op.space != Space::SharedCluster && op.space != Space::Global))
       continue;
@@ -529,23 +531,27 @@ void Races::writeAsync(Warp &w, const Op &op, unsigned lane, uint32_t offset,
                  info = infoOf(w, op, lane, agent, reduces);
   const uint32_t end = (offset + bytes - 1) >> shift;
   // Neighbouring cells usually tell the same.
-  uint32_t lastAt = 0, lastIs = 0, lastRead = 0, lastReader = 0;
+  uint32_t *const ats = writeStamp.data(), *const infos = writeInfo.data();
+  const uint32_t *const reads = readStamp.data(), *const who = readInfo.data(),
+                        *const sets = readers.data();
+  uint32_t lastAt = 0, lastIs = 0, lastRead = 0, lastReader = 0, lastSet = 0;
   for (uint32_t c = offset >> shift; c <= end; ++c) {
-    const uint32_t at = writeStamp[c], is = writeInfo[c];
+    const uint32_t at = ats[c], is = infos[c];
     if (at >= limit && (at != lastAt || is != lastIs)) {
       lastAt = at, lastIs = is;
       if (!known(warp, lane, at, is) && !(reduces && (is & strongBit)))
         report(w, op, lane, c, true, at, is, true);
     }
-    const uint32_t read = readStamp[c], reader = readInfo[c];
+    const uint32_t read = reads[c], reader = who[c],
+                   set = reader & sharedBit ? sets[c] : 0;
     if (read >= limit &&
-        (read != lastRead || reader != lastReader || (reader & sharedBit))) {
-      lastRead = read, lastReader = reader;
+        (read != lastRead || reader != lastReader || set != lastSet)) {
+      lastRead = read, lastReader = reader, lastSet = set;
       forReads(warp, lane, c, [&](uint32_t at, uint32_t is, bool laneKnown) {
         report(w, op, lane, c, true, at, is, false, laneKnown);
       });
     }
-    writeStamp[c] = stamp, writeInfo[c] = info;
+    ats[c] = stamp, infos[c] = info;
   }
 }
 
@@ -579,25 +585,29 @@ void Races::readUnits(Warp &w, const Op &op, const uint32_t *offsets,
   uint32_t lastAt = 0, lastIs = 0;
   Read from{~0u, ~0u}, to{0, 0};
   uint32_t fromSet = 0, toSet = 0;
+  const uint32_t *const ats = writeStamp.data(), *const infos =
+                                                     writeInfo.data();
+  uint32_t *const reads = readStamp.data(), *const who = readInfo.data(),
+                  *const sets = readers.data();
+  const unsigned bits = shift;
   for (unsigned i = 0; i < n; ++i)
-    for (uint32_t c = offsets[i] >> shift, end = c + cells; c < end; ++c) {
-      const uint32_t at = writeStamp[c], is = writeInfo[c];
+    for (uint32_t c = offsets[i] >> bits, end = c + cells; c < end; ++c) {
+      const uint32_t at = ats[c], is = infos[c];
       if (at != lastAt || is != lastIs) {
         lastAt = at, lastIs = is;
         written.add(at, is, c);
         if (at >= limit)
           checkRead(w, op, warpSize, c, false);
       }
-      const uint32_t read = readStamp[c], reader = readInfo[c],
-                     set = readers[c];
+      const uint32_t read = reads[c], reader = who[c], set = sets[c];
       if (read != from.stamp || reader != from.info ||
           ((reader & sharedBit) && set != fromSet)) {
         from = {read, reader}, fromSet = set;
         noteRead(warp, warpSize, c, stamp, info);
-        to = {readStamp[c], readInfo[c]}, toSet = readers[c];
+        to = {reads[c], who[c]}, toSet = sets[c];
       } else {
-        readStamp[c] = to.stamp, readInfo[c] = to.info;
-        readers[c] = toSet;
+        reads[c] = to.stamp, who[c] = to.info;
+        sets[c] = toSet;
       }
     }
 }

@@ -85,6 +85,10 @@ void atomic(Warp &w, const Op &op, uint32_t mask) {
           std::memory_order_seq_cst))
         ;
       old = std::bit_cast<T>(seen);
+      // It has released before (Warp::access), and acquires after.
+      if (GlobalRaces *global = w.cta->launch.globalRaces.get())
+        global->meet(w, 1u << l, p,
+                     (op.target & ~uint32_t(Order::Release)) | Order::Load);
     }
     if (Result)
       d[l] = old;

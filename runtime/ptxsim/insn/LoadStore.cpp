@@ -317,7 +317,6 @@ GlobalRaces *globalRaces(Warp &w, const Op &op, unsigned lane) {
 
 void checkLoads(Warp &w, const Op &op, uint32_t mask, std::byte *const *from,
                 unsigned bytes, bool same) {
-  meetAt(w, op, mask, from);
   if (w.cta->launch.globalRaces)
     forLanes(mask, [&](unsigned l) {
       if (GlobalRaces *global = globalRaces(w, op, l))
@@ -353,7 +352,6 @@ void load(Warp &w, const Op &op, uint32_t mask) {
   if (mask == allLanes)
     if (std::byte *p = consecutive<bytes>(w, op, op.space, Access::Read)) {
       if (w.cta->clocks) {
-        meetAt(w, op, p, bytes);
         uint32_t offset;
         if (Races *races = racesAt(w, op, p, offset))
           races->readAll(w, op, offset, bytes);
@@ -369,6 +367,8 @@ void load(Warp &w, const Op &op, uint32_t mask) {
           d[l] = Register(value);
         }
       }
+      if (w.cta->clocks)
+        meetAt(w, op, p, bytes);
       return countConsecutive<bytes>(w, op, true);
     }
   // All addresses first: a destination may be the address's own register.
@@ -386,6 +386,9 @@ void load(Warp &w, const Op &op, uint32_t mask) {
       loadElement<Memory, Register>(w, op.list[i], l,
                                     from[l] + i * sizeof(Memory));
     });
+  // Other CTAs run meanwhile: who released the value has done so by now.
+  if (w.cta->clocks)
+    meetAt(w, op, mask, from);
 }
 
 template <class Memory, class Register, unsigned N>
