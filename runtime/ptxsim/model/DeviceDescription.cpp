@@ -1,6 +1,7 @@
 #include "runtime/ptxsim/model/DeviceDescription.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -99,8 +100,12 @@ void expectText(const json &leaf, const std::string &at, const char *key,
 
 /// What a parser callback needs to refuse repeated names.
 struct Names {
+  static constexpr int deepest = 16;
   std::vector<std::set<std::string>> open;
-  bool operator()(int, json::parse_event_t event, json &value) {
+  bool operator()(int depth, json::parse_event_t event, json &value) {
+    // What follows recurses.
+    if (depth > deepest)
+      refuse("", fmt::format("expected at most {} levels", deepest));
     if (event == json::parse_event_t::object_start)
       open.emplace_back();
     else if (event == json::parse_event_t::object_end)
@@ -216,16 +221,22 @@ Result<DeviceDescription> DeviceDescription::parse(std::string_view text,
       if (f->unit != r.unit)
         refuse(std::string(r.path) + ".unit",
                fmt::format("expected {}, but got {}", r.unit, f->unit));
-      if (f->value && *f->value <= 0)
-        refuse(
-            std::string(r.path) + ".value",
-            fmt::format("expected a positive number, but got {}", *f->value));
+      // Bytes and rates of a device, whatever the unit.
+      if (f->value && (*f->value <= 0 || *f->value > 1e12))
+        refuse(std::string(r.path) + ".value",
+               fmt::format("expected a positive number up to 1e12, but got {}",
+                           *f->value));
     }
     const Field &gpcs = *d.field("topology.gpc_sizes_for_modelling");
     const std::optional<double> sms = d.value("topology.sm_count");
     double sum = 0;
-    for (double size : gpcs.list)
+    for (double size : gpcs.list) {
+      if (size < 1 || size > 1024 || size != std::floor(size))
+        refuse("topology.gpc_sizes_for_modelling.value",
+               fmt::format("expected whole numbers from 1 to 1024, but got {}",
+                           size));
       sum += size;
+    }
     if (!sms)
       refuse("topology.sm_count", "expected a number");
     if (sum != *sms)

@@ -174,9 +174,10 @@ void Model::addSmTerms(Figures &f, double clock, Run &run) const {
     uint32_t listed = 2;
     while (listed < input.clusterSize && listed < 16)
       listed *= 2;
-    input.clustersAtOnce = uint32_t(
+    input.clustersAtOnce = uint32_t(std::min(
         f.rate(fmt::format("topology.max_resident_clusters_{}", listed))
-            .value_or(0));
+            .value_or(0),
+        1e6));
   }
 
   const double sms = *device.value("topology.sm_count");

@@ -19,7 +19,7 @@ Occupancy ptxsim::occupancyOf(const DeviceDescription &device, uint32_t threads,
     const std::optional<double> has = device.value(field);
     if (!has || need <= 0)
       return;
-    const uint32_t fit = uint32_t(*has / need);
+    const uint32_t fit = uint32_t(std::min(*has / need, 1e6));
     if (first || fit < best.ctas)
       best = {fit, name};
     first = false;

@@ -99,6 +99,29 @@ TEST(AsyncCounters, BulkCopy) {
   EXPECT_EQ(run[Counter::MbarrierWaits], 2u); // one per warp
 }
 
+// What is counted does not depend on when copies take effect.
+TEST(AsyncCounters, LazyCopiesCountTheSame) {
+  auto run = [&](Async async) {
+    DeviceOptions options;
+    options.async = async;
+    return Counted(init + R"(
+  @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 256;
+  @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d0], 256, [%r20];)" +
+                       waitForIt + R"(
+  fence.proxy.async;
+  @%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 128;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;)",
+                   {.caches = {.l2Bytes = 1 << 20}, .options = options});
+  };
+  const Counted eager = run(Async::Eager), lazy = run(Async::Lazy);
+  EXPECT_EQ(lazy[Counter::BulkLoadBytes], 256u);
+  EXPECT_EQ(lazy[Counter::DramReadBytes], 256u);
+  EXPECT_EQ(lazy[Counter::DramWriteBytes], 128u);
+  EXPECT_EQ(lazy[Counter::Instructions], eager[Counter::Instructions]);
+  EXPECT_EQ(lazy.counts.work[0].inFlight, eager.counts.work[0].inFlight);
+}
+
 TEST(AsyncCounters, MulticastIsReadOnce) {
   const Counted run(init + R"(
   @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 256;

@@ -73,6 +73,17 @@ TEST(DeviceFile, ErrorsNameFileAndField) {
             "d.json: schema: expected k2c-device-1, but got \"k2c-device-2\"");
   EXPECT_EQ(refusal("\"topology\"", "\"tpc_count\"", "\"sm_count\""),
             "d.json: the name 'sm_count' is repeated");
+  EXPECT_EQ(refusal("\"gpc_sizes_for_modelling\"", "14", "14.5"),
+            "d.json: topology.gpc_sizes_for_modelling.value: expected whole "
+            "numbers from 1 to 1024, but got 14.5");
+  EXPECT_EQ(refusal("\"registers\"", "65536", "1e300"),
+            "d.json: sm_limits.registers.value: expected a positive number up "
+            "to 1e12, but got 1e+300");
+  EXPECT_EQ(DeviceDescription::parse("{\"a\": " + std::string(100000, '[') +
+                                         std::string(100000, ']') + "}",
+                                     "d.json")
+                .message(),
+            "d.json: expected at most 16 levels");
   EXPECT_THAT(DeviceDescription::parse("{", "d.json").message(),
               HasSubstr("d.json: not JSON: "));
   EXPECT_EQ(DeviceDescription::parse("[1]", "d.json").message(),

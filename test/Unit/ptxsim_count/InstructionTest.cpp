@@ -1,3 +1,4 @@
+#include "runtime/ptxsim/counting/Timeline.h"
 #include "test/Unit/ptxsim_count/Counted.h"
 
 using namespace counted;
@@ -183,6 +184,51 @@ TEST(Instructions, OptionsAsText) {
             "mode: expected full or counters, but got 'quick'");
   EXPECT_EQ(readOptions("sample=0", options).message(),
             "sample: expected a number of CTAs from 1, but got '0'");
+}
+
+TEST(Instructions, SamplesAreWholeClusters) {
+  DeviceOptions options;
+  options.sampleCtas = 3; // two clusters of two
+  const Counted run(
+      "  mov.u32 %r2, %ctaid.x;\n  mul.wide.u32 %d2, %r2, 4;\n"
+      "  add.s64 %d2, %d1, %d2;\n  mov.u32 %r3, 1;\n"
+      "  st.global.u32 [%d2], %r3;",
+      {.grid = {8, 1, 1}, .cluster = Dim3{2, 1, 1}, .options = options});
+  const std::vector<uint32_t> marks(run.out.begin(), run.out.begin() + 8);
+  EXPECT_THAT(marks, testing::ElementsAre(1, 1, 0, 0, 0, 0, 1, 1));
+  EXPECT_EQ(run.counts.ctasExecuted, 4u);
+}
+
+// Observers see an access before its checks: addresses may be anything.
+TEST(Instructions, FaultsUnderObservers) {
+  for (const char *body :
+       {"  mov.u64 %d2, 0;\n  ld.global.v4.b32 {%r2,%r3,%r4,%r5}, [%d2];",
+        "  mov.u64 %d2, -8;\n  st.global.b64 [%d2], %d2;",
+        "  mov.u64 %d2, -8;\n  ld.b64 %d3, [%d2];",
+        "  mov.u32 %r2, -16;\n  st.shared.b32 [%r2], %r2;",
+        "  mov.u32 %r2, -16;\n  ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+        "{%r3,%r4,%r5,%r6}, [%r2];",
+        "  mov.u64 %d2, -8;\n  atom.global.add.u64 %d3, [%d2], 1;",
+        "  mov.u64 %d2, -16;\n  cp.async.cg.shared.global [%r1], [%d2], 16;",
+        "  mov.u32 %r2, -64;\n  mbarrier.try_wait.parity.shared.b64 %p0, "
+        "[%r2], "
+        "0;",
+        "  mov.u32 %r2, 999;\n  bar.sync %r2;"}) {
+    Device device;
+    Collector collector({.l2Bytes = 1 << 20, .l1AndSharedBytes = 1 << 18});
+    Timeline timeline;
+    device.observe({&collector, &timeline});
+    auto module = device.loadModule(kernel(body), "k.ptx");
+    ASSERT_TRUE(module) << module.message();
+    const uint64_t in = *device.allocate(4096, "in");
+    const void *params[] = {&in, &in};
+    for (int i = 0; i < 2; ++i)
+      EXPECT_FALSE(device.launch(**module, (*module)->kernels()[0], {2, 1, 1},
+                                 {64, 1, 1}, 0, params))
+          << body;
+    EXPECT_EQ(collector.latest().kernel, "k");
+    EXPECT_FALSE(timeline.json().empty());
+  }
 }
 
 TEST(Instructions, LaunchesAddUp) {
