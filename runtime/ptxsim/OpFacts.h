@@ -60,7 +60,7 @@ struct OpFacts {
   bool ctaBarrier = false; ///< bar or barrier (.sync, .arrive, .red)
   bool clusterBarrier = false;
   bool mbarrierArrive = false; ///< also expect_tx and complete_tx
-  bool mbarrierWait = false; ///< test_wait, try_wait
+  bool mbarrierWait = false;   ///< test_wait, try_wait
   uint8_t results = 1; ///< of each lane: two for pairs and 64-bit integers
   uint32_t bytes = 0;  ///< that a lane accesses
   TensorType tensor = TensorType::None;
