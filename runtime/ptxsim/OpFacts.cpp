@@ -115,8 +115,10 @@ void tensorFacts(const Form &f, OpFacts &facts) {
     if (part.starts_with("m") && part.find('n') != part.npos &&
         part.find('k') != part.npos)
       readShape(part, facts);
-  // Types of D, A, B (and C).
-  facts.tensor = f.types.size() > 1 ? tensorType(f.types[1]) : TensorType::None;
+  // Types of D, A, B (and C); wmma on f16 names those of D and C alone.
+  facts.tensor = f.base == "wmma" && f.types.size() == 2 ? TensorType::F16
+                 : f.types.size() > 1 ? tensorType(f.types[1])
+                                      : TensorType::None;
   if (facts.wgmma)
     facts.m /= 4; // four warps share the instruction
 }
@@ -163,8 +165,10 @@ void copyFacts(const Form &f, OpFacts &facts) {
 OpFacts factsOfForm(std::string_view text, const Op &op) {
   const Form f(text);
   OpFacts facts;
-  if (f.base == "mma")
+  if (f.base == "mma" || (f.base == "wmma" && f.has("mma")))
     tensorFacts(f, facts);
+  else if (f.base == "wmma")
+    facts.kind = OpClass::Lsu, facts.uncounted = true;
   else if (f.base == "wgmma")
     f.has("mma_async") ? tensorFacts(f, facts)
                        : void(facts.kind = OpClass::Sync);
@@ -205,7 +209,7 @@ OpFacts factsOfForm(std::string_view text, const Op &op) {
   } else if (f.is({"mov", "cvta", "mapa", "getctarank", "movmatrix"})) {
     facts.kind = f.base == "movmatrix" ? OpClass::Shuffle : OpClass::Move;
   } else if (f.is({"prefetch", "prefetchu", "discard", "applypriority",
-                   "createpolicy", "trap", "brkpt"})) {
+                   "createpolicy", "tensormap", "trap", "brkpt"})) {
     facts.kind = OpClass::Other;
   } else {
     facts.kind = arithmetic(f);

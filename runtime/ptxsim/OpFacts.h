@@ -20,7 +20,7 @@ enum class OpClass : uint8_t {
   CvtFloatToHalf, ///< f32 to f16 or bf16
   Lsu,     ///< ld, st (but .param), atom, red, ldmatrix, stmatrix, cp.async
   Shuffle, ///< shfl
-  Tensor,  ///< mma, wgmma.mma_async
+  Tensor,  ///< mma, wmma.mma, wgmma.mma_async
   Bulk,    ///< cp.async.bulk, cp.reduce.async.bulk
   Control, ///< bra, brx, call, ret, exit
   Sync,    ///< barriers, mbarriers, fences, waits, votes
@@ -53,6 +53,7 @@ struct OpFacts {
   OpClass kind = OpClass::Other;
   MemoryKind memory = MemoryKind::None;
   bool cached = false;      ///< a load that the L1 cache may serve
+  bool uncounted = false;   ///< an access whose addresses nobody looks at
   bool branch = false;      ///< bra or brx
   bool conditional = false; ///< and lanes may part there
   bool indexed = false;     ///< brx

@@ -187,6 +187,7 @@ void Collector::count(Warp &w, const Op &op, uint32_t mask) {
   if (!mask)
     return;
   c[Counter::Barriers] += facts.ctaBarrier;
+  c[Counter::UncountedAccesses] += facts.uncounted;
   c[Counter::ClusterBarriers] += facts.clusterBarrier;
   if (facts.kind != OpClass::Tensor)
     return;

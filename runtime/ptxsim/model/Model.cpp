@@ -333,6 +333,11 @@ void describeGaps(const DeviceDescription &device, const KernelCounts &counts,
   note(c.instructions[unsigned(OpClass::Fp64)], "fp64, warp instructions");
   note(c[Counter::ClusterBarriers], "cluster barriers, arrivals of warps");
   note(c[Counter::LocalBytes], "local memory, bytes");
+  note(c[Counter::UncountedAccesses], "wmma.load and wmma.store, instructions");
+  uint64_t other = 0;
+  for (const CtaWork &w : counts.work)
+    other += w.tensorFlops[unsigned(TensorType::None)];
+  note(other, "tensor FLOP of types without a rate (f64, 4-bit)");
   for (unsigned d = 1; d < 5; ++d) {
     uint64_t flops = 0;
     for (const CtaWork &w : counts.work)
