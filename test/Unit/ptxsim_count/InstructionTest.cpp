@@ -138,18 +138,6 @@ TEST(Instructions, TensorOpsByShape) {
             2u * 16 * 8 * 64);
 }
 
-TEST(Instructions, Wmma) {
-  const Counted run(R"(
-  mov.u32 %r20, 16;
-  wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9}, [%r1], %r20;
-  wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, {%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9}, {%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};)");
-  EXPECT_EQ(run[Counter::TensorFlops], 2u * 16 * 16 * 16);
-  EXPECT_EQ(run.counts.work[0].tensorFlops[unsigned(TensorType::F16)],
-            2u * 16 * 16 * 16);
-  EXPECT_EQ(run.counts.tensor.at("wmma.mma.m16n16k16.f32.f32").ops, 1u);
-  EXPECT_EQ(run[Counter::UncountedAccesses], 1u);
-}
-
 TEST(Instructions, SkippedTensorArithmeticKeepsTheAccumulator) {
   DeviceOptions options;
   options.skipTensor = true;
