@@ -119,7 +119,7 @@ private:
     std::vector<uint64_t> targets;
   };
   std::unordered_map<std::string_view, Prototype> prototypes;
-  uint64_t codeBase = 0; ///< of pointers to the module's functions
+  uint64_t codeBase = 0;      ///< of pointers to the module's functions
   uint64_t registerBytes = 0; ///< of all kernels' register files
   uint64_t expanded = 0; ///< bytes of text of function bodies, as often as read
 

@@ -128,8 +128,8 @@ class Observer;
 /// How tensor cores add up float products.
 enum class Numerics : uint8_t {
   Exact32, ///< by fused multiply-add in float, in ascending k
-  H100,    ///< in blocks, aligned to the largest exponent and cut off: published
-           ///< models of the hardware (numeric/BlockSum.h)
+  H100, ///< in blocks, aligned to the largest exponent and cut off: published
+        ///< models of the hardware (numeric/BlockSum.h)
   A100,
 };
 

@@ -2,9 +2,9 @@
 #define TEST_UNIT_PTXSIM_NVCC_CORPUS_H
 
 // Device code that nvcc compiles, from NVIDIA's libraries where it can be. Each
-// function runs some of it through the CUDA runtime's API and compares with what
-// the host computes: it gives the first difference, or nothing. nvcc and the
-// host's compiler read this file.
+// function runs some of it through the CUDA runtime's API and compares with
+// what the host computes: it gives the first difference, or nothing. nvcc and
+// the host's compiler read this file.
 
 #include <string>
 
