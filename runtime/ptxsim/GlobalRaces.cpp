@@ -132,7 +132,9 @@ void GlobalRaces::write(Warp &w, const Op &op, unsigned lane,
         return;
       // What is written is there already: nobody can tell.
       const uint64_t from = std::max(a, begin),
-                     n = std::min<uint64_t>(1ull << shift, bytes);
+                     n = std::min<uint64_t>(a + (1ull << shift),
+                                            begin + bytes) -
+                         from;
       if (value &&
           !std::memcmp(reinterpret_cast<const void *>(from),
                        static_cast<const std::byte *>(value) + (from - begin),

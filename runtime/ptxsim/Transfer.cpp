@@ -73,9 +73,11 @@ void fillNaN(std::byte *to, uint32_t bytes, TensorMapDesc::DataType type) {
     std::memcpy(to + i, &nan, element);
 }
 
+/// A run of global memory, checked; `value`: what will be written there.
 std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes,
-                     bool writes = false) {
+                     const std::byte *value = nullptr) {
   Warp &w = *t.warp;
+  const bool writes = value != nullptr;
   if (w.cta->launch.options.checks.bounds &&
       !(w.lastAllocation && w.lastAllocation->contains(address, bytes))) {
     const Allocation *a = w.cta->launch.arena->find(address, bytes);
@@ -99,7 +101,7 @@ std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes,
     if (t.kind != Transfer::ToGlobal)
       races->read(w, *t.op, t.lane, p, bytes);
     else if (t.reduction == Reduction::None)
-      races->write(w, *t.op, t.lane, p, bytes, nullptr);
+      races->write(w, *t.op, t.lane, p, bytes, value);
     else
       races->atomic(w, *t.op, t.lane, p, bytes);
   }
@@ -198,7 +200,7 @@ void Transfer::write() {
     auto put = [&](uint64_t address, uint32_t from, uint32_t n) {
       if (!address)
         return;
-      std::byte *to = globalRun(*this, address, n, true);
+      std::byte *to = globalRun(*this, address, n, data.data() + from);
       reduction == Reduction::None
           ? void(std::memcpy(to, data.data() + from, n))
           : reduceInto(to, data.data() + from, n, reduction, type, true);

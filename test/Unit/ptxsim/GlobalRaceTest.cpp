@@ -85,6 +85,22 @@ TEST(GlobalRace, WritesOfSeveralCtas) {
             "");
 }
 
+TEST(GlobalRace, BulkStoresOfSeveralCtas) {
+  auto store = [](const std::string &value) {
+    return fault(".shared .align 16 .b32 s[4]; .reg .b32 sa; mov.b32 sa, s; "
+                 "@!%first bra E; st.shared.v4.b32 [sa], {1, 2, 3, " +
+                 value +
+                 "}; fence.proxy.async; "
+                 "cp.async.bulk.global.shared::cta.bulk_group [%out], [sa], "
+                 "16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; "
+                 "E:");
+  };
+  EXPECT_EQ(store("7"), ""); // the same bytes
+  EXPECT_THAT(store("%c"),
+              AllOf(HasSubstr("race: address 0x"), HasSubstr("('out' + 12)"),
+                    HasSubstr("cp.async.bulk.global.shared::cta")));
+}
+
 TEST(GlobalRace, InsideACta) {
   const std::string write = "xor.b32 %r2, %t, 32; mad.lo.u32 %r2, %c, 64, %r2; "
                             "mad.wide.u32 %d0, %r2, 4, %out; st.global.b32 "
