@@ -1,5 +1,6 @@
 #include "bench/ptxsim/Bench.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -17,9 +18,8 @@ std::string bench::readSource(benchmark::State &state, const char *path) {
 
 DeviceOptions bench::unchecked() {
   DeviceOptions options = checked();
-  Checks &c = options.checks;
-  c.bounds = c.alignment = c.uninitialisedShared = c.sharedRaces = false;
-  c.asyncHazards = c.divergence = c.proxyFence = false;
+  if (Status status = readChecks("none", options); !status)
+    std::abort();
   return options;
 }
 

@@ -85,7 +85,8 @@ private:
     };
     reference.hooks.after = [&](Operation *op, int64_t layer, ValueOf valueOf) {
       auto kernel = dyn_cast<k2::KernelOp>(op);
-      if (!kernel)
+      // A kernel that failed has no results.
+      if (!kernel || HasFailure())
         return;
       for (OpResult result : kernel->getResults()) {
         if (auto *made = std::get_if<reference::Routing>(&valueOf(result)))

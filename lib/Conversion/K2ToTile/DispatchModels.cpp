@@ -79,16 +79,20 @@ private:
   static std::pair<Value, Value> loadIds(TileEmitter &e, const Pairs &pairs,
                                          Value first) {
     SmallVector<int64_t> shape{pairs.chunk};
-    Value ids = e.load(pairs.ids, first, shape);
+    Value none = e.i32(shape, -1);
     Value position = e.addi(e.iota(shape, 0), e.splat(first, shape));
     Value valid = e.compare(arith::CmpIPredicate::slt, position,
                             e.splat(pairs.end, shape));
-    if (pairs.slots != pairs.stride) {
-      Value slot = e.remi(position, e.i32(shape, pairs.stride));
-      valid = e.andi(valid, e.compare(arith::CmpIPredicate::slt, slot,
-                                      e.i32(shape, pairs.slots)));
-    }
-    return {position, e.select(valid, ids, e.i32(shape, -1))};
+    if (pairs.slots == pairs.stride)
+      return {position, e.select(valid, e.load(pairs.ids, first, shape), none)};
+    // What lies between the rows was never written, so it is not read either.
+    Value slot = e.remi(position, e.i32(shape, pairs.stride));
+    valid = e.andi(valid, e.compare(arith::CmpIPredicate::slt, slot,
+                                    e.i32(shape, pairs.slots)));
+    Value ids =
+        tile::GatherOp::create(e, none.getType(), pairs.ids, ValueRange(),
+                               e.select(valid, position, none));
+    return {position, e.select(valid, ids, none)};
   }
 
   static Value count(TileEmitter &e, Value condition, ArrayRef<int64_t> shape) {
