@@ -579,6 +579,10 @@ void Races::readUnits(Warp &w, const Op &op, const uint32_t *offsets,
   const uint32_t limit = clocks.limit(warp),
                  info = infoOf(w, op, warpSize, agent, false),
                  cells = std::max(16u >> shift, 1u);
+  // What is over for all warps of the group needs no second look.
+  uint32_t common = limit;
+  for (unsigned i = 0, group = warp - w.index % 4; i < 4; ++i)
+    common = std::min(common, clocks.limit(group + i));
   if (readers.empty())
     readers.resize(readStamp.size());
   // Neighbouring cells usually tell the same.
@@ -595,7 +599,8 @@ void Races::readUnits(Warp &w, const Op &op, const uint32_t *offsets,
       const uint32_t at = ats[c], is = infos[c];
       if (at != lastAt || is != lastIs) {
         lastAt = at, lastIs = is;
-        written.add(at, is, c);
+        if (at >= common)
+          written.add(at, is, c);
         if (at >= limit)
           checkRead(w, op, warpSize, c, false);
       }
