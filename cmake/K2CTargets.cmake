@@ -41,14 +41,25 @@ function(k2c_runtime_library name)
   set_property(GLOBAL APPEND PROPERTY K2C_Runtime_LIBRARIES ${name})
 endfunction()
 
+# SHARDS n: ctest runs the tests in n processes, because one would take longer than all others together.
 function(k2c_unittest name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "SHARDS" "LINK" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/Unit)
   target_compile_definitions(${name} PRIVATE K2C_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  add_test(NAME ${name} COMMAND ${name})
+  if(ARG_SHARDS)
+    math(EXPR last "${ARG_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      add_test(NAME ${name}-${shard} COMMAND ${name})
+      # Shards that start together would choose the same name for their reports.
+      set_tests_properties(${name}-${shard} PROPERTIES ENVIRONMENT
+        "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard};GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/test-reports/unit/${name}-${shard}.xml")
+    endforeach()
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
   if(NOT TARGET UnitTests)
     add_custom_target(UnitTests) # all of them
   endif()
