@@ -70,7 +70,7 @@ def main():
     args = parser.parse_args()
     jobs = str(os.cpu_count() or 2)
     totals = Totals()
-    run_suite(totals, "unit tests", ["ctest", "--test-dir", "build", "-j", jobs, "--output-on-failure", "-Q"], REPORTS / "unit",
+    run_suite(totals, "unit tests", ["ctest", "--test-dir", "build", "-j", jobs, "--output-on-failure"], REPORTS / "unit",
               {"GTEST_OUTPUT": f"xml:{REPORTS / 'unit'}/"})
     lit = [str(LLVM / "bin" / "lit"), "-s", "-v", "-j", jobs, "--xunit-xml-output", str(REPORTS / "lit" / "lit.xml"), str(BUILD / "test")]
     run_suite(totals, "lit", lit, REPORTS / "lit", None if args.quick else {"K2C_FULL_TESTS": "1"})

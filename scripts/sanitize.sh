@@ -4,4 +4,4 @@ set -euo pipefail
 . "$(dirname "$0")/env.sh"
 cd "$K2C_ROOT"
 scripts/build.sh asan UnitTests
-ctest --test-dir build-asan -j "$(nproc)" --output-on-failure -Q
+ctest --test-dir build-asan -j "$(nproc)" --output-on-failure
