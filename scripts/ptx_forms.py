@@ -9,6 +9,8 @@
 A line of the file is `+ statement` (ptxas accepts it for sm_90a), `- statement` (it refuses it) or `~ statement` (it
 accepts it, and the simulator does not have it: the list at the end of this file). The unit test Forms.AgreeWithPtxas
 loads every statement.
+
+The file is long because it is mostly a table: one generator per opcode, which is the declared subset, kept in one place.
 """
 import argparse
 import itertools

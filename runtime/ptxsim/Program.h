@@ -104,6 +104,7 @@ struct RegisterName {
 
 /// What the race detector has to know of a function.
 struct RaceFacts {
+  static constexpr uint32_t mostSites = 1u << 14;
   uint8_t smallest = 16; ///< bytes of the smallest access to shared memory, at
                          ///< most 16
   uint8_t smallestGlobal = 4; ///< the same of global memory, at most 4

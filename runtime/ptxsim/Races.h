@@ -100,6 +100,8 @@ private:
   // the function's instructions that access memory), lane, several lanes,
   // strong (atomic, volatile, relaxed...), read by several agents, agent.
   static constexpr unsigned laneShift = 14, agentShift = 22;
+  /// The agent of an mbarrier's own bytes.
+  static constexpr unsigned mbarrierObject = 1023;
   static constexpr uint32_t several = 1u << 19, strongBit = 1u << 20,
                             sharedBit = 1u << 21, laneBits = 31u << laneShift,
                             agentBits = 1023u << agentShift,
