@@ -1,0 +1,228 @@
+#include "test/Unit/ptxsim_forms/Form.h"
+
+#include <algorithm>
+#include <cctype>
+#include <gtest/gtest-spi.h>
+#include <stdexcept>
+
+namespace ptxsim::forms {
+
+namespace {
+
+std::set<std::string> &names() {
+  static std::set<std::string> all;
+  return all;
+}
+
+/// What Program does to the text for the form under test.
+struct Watch {
+  std::string form;
+  bool drop = false;
+  size_t statements = 0;
+};
+Watch *watch = nullptr;
+
+/// `m64n128k16` is `m64nNk16`.
+std::string spelling(std::string opcode) {
+  const size_t at = opcode.find(".m64n");
+  if (at == opcode.npos)
+    return opcode;
+  size_t end = at + 5;
+  while (end < opcode.size() && std::isdigit(opcode[end]))
+    ++end;
+  return opcode.replace(at + 5, end - at - 5, "N");
+}
+
+bool partOfOpcode(char c) {
+  return std::isalnum(c) || c == '.' || c == '_' || c == ':';
+}
+
+/// Counts the statements of the form, and in step 3 takes them out. The opcode
+/// is the first word of a statement behind labels and a guard.
+std::string watched(std::string text) {
+  if (!watch)
+    return text;
+  const std::string base = watch->form.substr(0, watch->form.find('.'));
+  for (size_t at = 0; (at = text.find(base, at)) != text.npos;) {
+    size_t end = at;
+    while (end < text.size() && partOfOpcode(text[end]))
+      ++end;
+    const bool begins = at == 0 || std::isspace(text[at - 1]) ||
+                        text[at - 1] == ';' || text[at - 1] == '{';
+    if (!begins || spelling(text.substr(at, end - at)) != watch->form) {
+      at += base.size();
+      continue;
+    }
+    ++watch->statements;
+    size_t stop = text.find(';', end);
+    if (!watch->drop || stop == text.npos) {
+      at = end;
+      continue;
+    }
+    // The guard goes too.
+    size_t from = at;
+    while (from > 0 && std::isspace(text[from - 1]))
+      --from;
+    size_t guard = from;
+    while (guard > 0 && !std::isspace(text[guard - 1]) &&
+           text[guard - 1] != ';' && text[guard - 1] != '{')
+      --guard;
+    if (guard < from && text[guard] == '@')
+      at = guard;
+    text.erase(at, stop + 1 - at);
+  }
+  return text;
+}
+
+DeviceOptions watched(DeviceOptions options) {
+  options.threads = 1;
+  if (watch && watch->drop) {
+    options.checks.undefinedRegisters = false;
+    options.checks.uninitialisedShared = false;
+    options.checks.uninitialisedGlobal = false;
+    options.instructionLimit = 1 << 20;
+  }
+  return options;
+}
+
+class FormTest : public testing::Test {
+public:
+  explicit FormTest(std::function<void()> body) : body(std::move(body)) {}
+
+private:
+  void TestBody() override { body(); }
+  std::function<void()> body;
+};
+
+std::string declare(const char *name, unsigned width) {
+  if (width == 1)
+    return std::string("  .reg .pred ") + name + ";\n";
+  return "  .reg .b" + std::to_string(width) + " " + name + ";\n";
+}
+
+std::string load(const char *name, unsigned width, unsigned offset) {
+  const std::string address = "[%in+" + std::to_string(offset) + "];\n";
+  if (width == 1)
+    return "  ld.global.b32 %word, " + address + "  setp.ne.b32 " + name +
+           ", %word, 0;\n";
+  return "  ld.global.b" + std::to_string(width) + " " + name + ", " + address;
+}
+
+std::string store(unsigned width) {
+  if (width == 1)
+    return "  selp.b32 %word, 1, 0, d;\n  st.global.b32 [%out], %word;\n";
+  return "  st.global.b" + std::to_string(width) + " [%out], d;\n";
+}
+
+} // namespace
+
+void check(const std::string &name, const std::function<void()> &test,
+           Effect effect) {
+  Watch now{name};
+  watch = &now;
+  test();
+  EXPECT_GT(now.statements, 0u)
+      << "the test runs no statement of this form: " << name;
+  if (effect == Effect::Seen && now.statements > 0 &&
+      !testing::Test::HasFailure()) {
+    now.drop = true;
+    testing::TestPartResultArray failures;
+    {
+      testing::ScopedFakeTestPartResultReporter intercept(
+          testing::ScopedFakeTestPartResultReporter::
+              INTERCEPT_ONLY_CURRENT_THREAD,
+          &failures);
+      test();
+    }
+    EXPECT_GT(failures.size(), 0)
+        << "the test passes without the instruction: " << name;
+  }
+  watch = nullptr;
+}
+
+const std::set<std::string> &registered() { return names(); }
+
+void form(const std::string &name, std::function<void()> test, Effect effect) {
+  if (!names().insert(name).second)
+    throw std::invalid_argument("two tests of the form " + name);
+  std::string shown = name;
+  for (size_t at; (at = shown.find("::")) != shown.npos;)
+    shown.replace(at, 2, "_"); // a colon separates filters
+  testing::RegisterTest("Form", shown.c_str(), nullptr, nullptr, __FILE__,
+                        __LINE__, [=]() -> testing::Test * {
+                          return new FormTest(
+                              [=] { check(name, test, effect); });
+                        });
+}
+
+void form(const std::string &name, test::Widths widths,
+          std::vector<test::Case> cases) {
+  std::string statement = name + " d";
+  const char *operands[] = {", a", ", b", ", c"};
+  const unsigned sources[] = {widths.a, widths.b, widths.c};
+  for (unsigned i = 0; i < 3; ++i)
+    if (sources[i])
+      statement += operands[i];
+  form(name, [=] { expectResults(statement, widths, cases); });
+}
+
+Program::Program(const std::string &text, DeviceOptions options)
+    : Sim(watched(text), watched(options)) {}
+
+std::vector<uint64_t> runThreads(const std::string &body, size_t threads,
+                                 std::vector<uint64_t> in0,
+                                 std::vector<uint64_t> in1) {
+  Program program(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 in0, .param .u64 in1) {
+  .reg .b32 %t;
+  .reg .b64 %out, %p0, %p1, %offset;
+  ld.param.u64 %out, [out];
+  ld.param.u64 %p0, [in0];
+  ld.param.u64 %p1, [in1];
+  mov.u32 %t, %tid.x;
+  mad.wide.u32 %out, %t, 8, %out;
+)" + body + "\n  ret;\n}\n");
+  EXPECT_EQ(program.loadError, "");
+  if (!program.module)
+    return {};
+  in0.resize(std::max<size_t>(in0.size(), 1));
+  in1.resize(std::max<size_t>(in1.size(), 1));
+  const uint64_t out = program.buffer("out", std::vector<uint64_t>(threads));
+  const uint64_t p0 = program.buffer("in0", in0);
+  const uint64_t p1 = program.buffer("in1", in1);
+  EXPECT_EQ(program.run({out, p0, p1}, {uint32_t(threads), 1, 1}).message(),
+            "");
+  return program.read<uint64_t>(out, threads);
+}
+
+void expectResults(const std::string &instruction, test::Widths widths,
+                   const std::vector<test::Case> &cases) {
+  std::string body = "  .reg .b64 %in;\n  .reg .b32 %word;\n"
+                     "  mul.wide.u32 %in, %t, 32;\n  add.s64 %in, %p0, %in;\n" +
+                     declare("d", widths.d);
+  const char *operands[] = {"a", "b", "c"};
+  const unsigned sources[] = {widths.a, widths.b, widths.c};
+  for (unsigned i = 0; i < 3; ++i)
+    if (sources[i])
+      body += declare(operands[i], sources[i]) +
+              load(operands[i], sources[i], i * 8);
+  body += "  " + instruction + (instruction.front() == '{' ? "\n" : ";\n") +
+          store(widths.d);
+  std::vector<uint64_t> in;
+  for (const test::Case &c : cases)
+    in.insert(in.end(), {c.a, c.b, c.c, 0});
+  const std::vector<uint64_t> got = runThreads(body, cases.size(), in);
+  if (got.size() != cases.size())
+    return;
+  for (size_t t = 0; t < cases.size(); ++t) {
+    const test::Case &c = cases[t];
+    EXPECT_EQ(got[t], c.expected)
+        << instruction << " in thread " << t << std::hex << ": a = 0x" << c.a
+        << ", b = 0x" << c.b << ", c = 0x" << c.c << " gives 0x" << got[t]
+        << ", expected 0x" << c.expected;
+  }
+}
+
+} // namespace ptxsim::forms
