@@ -279,8 +279,19 @@ def atomics():
                            f"{form('red', space, o, f, v, t)} [%d9], {data};").replace("%h1", "%h").replace("%h2", "%h")
         yield (f"{op}.global.add.L2::cache_hint.u32 " + ("%r1, " if op == "atom" else "") + "[%d9], %r2, %d8;")
     yield "red.async.relaxed.cluster.global.add.u32 [%d9], %r2;"
-    yield "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];"
-    yield "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, [%r3];"
+    tx = "mbarrier::complete_tx::bytes"
+    yield f"st.async.shared.{tx}.b32 [%r8], %r2, [%r9];"
+    yield f"red.async.relaxed.cluster.shared.{tx}.add.u32 [%r8], %r2, [%r9];"
+    for space in ("", "shared::cluster"):
+        a, b = ("%r8", "%r9") if space else ("%d8", "%d9")
+        for done in (tx, ""):
+            for w, v, t in combine(["", "weak"], ["", "v2", "v4"], ["b16", "b32", "u32", "s32", "f32", "b64", "u64", "s64",
+                                                                   "f64", "f16x2"]):
+                value = vec(t, int(v[1:])) if v else reg(t, 1)
+                yield f"{form('st.async', w, space, done, v, t)} [{a}], {value}, [{b}];"
+            for order, o, t in combine(["relaxed.cluster", "relaxed.gpu", ""], operations,
+                                       ["b32", "u32", "s32", "b64", "u64", "s64", "f32"]):
+                yield f"{form('red.async', order, space, done, o, t)} [{a}], {reg(t, 2)}, [{b}];"
 
 
 def synchronisation():
@@ -549,7 +560,7 @@ OUTSIDE = [
     (r"rcp\.r[nzmp]\.ftz\.f64", "not in the ISA's text"),
     (r"set\.\S+\.(f16|bf16)\.([sub](16|32|64)|f32|f64) ", "f16 and bf16 results only of f16 and bf16"),
     (r"mapa\.u32|getctarank\.u32", "32-bit generic addresses"),
-    (r"(red|st)\.async", "no compiler of the corpora emits it"),
+    (r"st\.async\.(weak\.)?shared\.", "not in the ISA's text: .shared::cluster alone"),
     (r"fence\..*sync_restrict", "no compiler of the corpora emits it"),
     (r"membar\.proxy", "the older name of fence.proxy.alias"),
     (r"wmma\.mma\.\S+\.(m16n16k16|m16n16k8)(\.r[nz])?\.f64", "there is nothing to load such operands with"),

@@ -124,7 +124,7 @@ void Transfer::tellStart() const {
 }
 
 void Transfer::tellEnd() const {
-  if (kind == Arrive)
+  if (kind == Arrive || kind == Value)
     return;
   for (Observer *o : warp->cta->launch.observers)
     o->copyEnds(*this);
@@ -137,13 +137,15 @@ void Transfer::begin() {
     if (from.launch.options.checks.asyncHazards)
       from.reading.push_back({begin, begin + bytes, line()});
   }
-  if (kind == ToShared || kind == Between)
+  // A reduction needs what is there.
+  if ((kind == ToShared || kind == Between || kind == Value) &&
+      !(kind == Value && reduction != Reduction::None))
     markShared(*cta, offset, bytes, false);
 }
 
 void Transfer::read() {
   data.resize(bytes);
-  if (kind == Arrive)
+  if (kind == Arrive || kind == Value)
     return;
   if (kind == ToShared) {
     uint64_t valid = bytes;
@@ -222,6 +224,9 @@ void Transfer::write() {
   else
     std::memcpy(shared + offset, data.data(), bytes);
   markShared(*cta, offset, bytes, true);
+  // st.async and red.async are of the generic proxy.
+  if (kind == Value && cta->proxies)
+    cta->proxies->write(*warp, *op, 1u << lane, offset - sharedBegin, bytes);
 }
 
 void Transfer::run() {

@@ -13,8 +13,8 @@ struct Op;
 /// What a reducing copy does to the destination.
 enum class Reduction : uint8_t { None, Add, Min, Max, Inc, Dec, And, Or, Xor };
 
-/// An asynchronous operation: a bulk copy with all that it needs to take effect
-/// later, or the arrival of cp.async.mbarrier.arrive. Addresses of shared
+/// An asynchronous operation: a bulk copy or st.async with all that it needs to
+/// take effect later, or the arrival of cp.async.mbarrier.arrive. Addresses of shared
 /// memory count in the CTA's window.
 struct Transfer {
   enum Kind : uint8_t {
@@ -22,6 +22,7 @@ struct Transfer {
     ToGlobal, ///< shared to global memory
     Between,  ///< shared memory to shared memory
     Arrive,   ///< no copy: the lane's cp.async are done
+    Value,    ///< st.async, red.async: `data` from registers to shared memory
   } kind = ToShared;
 
   Warp *warp = nullptr; ///< who issued it

@@ -89,6 +89,8 @@ UndefinedStep::Kind kindOf(std::string_view form) {
     return isIntegerConversion(form)  ? Execute
            : form.ends_with("x2.f32") ? Pair
                                       : Any;
+  if (form.starts_with("st.async"))
+    return Report;
   if (base == "wmma")
     return form.starts_with("wmma.load") ? Report : Ignore;
   if (base == "mma")

@@ -399,6 +399,7 @@ void Collector::copyStarts(const Transfer &t) {
     }
     break;
   case Transfer::Arrive:
+  case Transfer::Value:
     break;
   }
 }
