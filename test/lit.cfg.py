@@ -2,7 +2,8 @@
 
 Features: `full` (long tests are wanted: K2C_FULL_TESTS is set), `compiler` (k2c was built with MLIR), `ptxas` (the assembler was found), `clang-nvptx` (a clang
 with that target, %clang_nvptx), `jsonschema`, `numpy` (%python has that package),
-`triton` (scripts/bootstrap.sh --triton has installed it; %triton is the Python that finds it).
+`triton` (scripts/bootstrap.sh --triton has installed it; %triton is the Python that finds it), `python-headers` (a C compiler and Python.h of %python: Triton's
+launcher is built with them).
 Substitutions: %golden is the folder with golden cases that is in the tree, %llvm the prefix of LLVM, %python the interpreter of scripts/bootstrap.sh's environment if
 there is one, else the one that runs lit.
 """
@@ -45,6 +46,10 @@ triton = os.path.join(cache, "k2c", "triton")
 if os.path.isdir(os.path.join(triton, "triton")):
     config.available_features.add("triton")
     config.substitutions.append(("%triton", f"env PYTHONPATH={triton} {python}"))
+
+headers = "import os, sysconfig; exit(not os.path.exists(sysconfig.get_paths(scheme='posix_prefix')['include'] + '/Python.h'))"
+if (shutil.which("gcc") or shutil.which("clang")) and subprocess.run([python, "-c", headers], capture_output=True).returncode == 0:
+    config.available_features.add("python-headers")
 
 if config.k2c_has_compiler:
     config.available_features.add("compiler")

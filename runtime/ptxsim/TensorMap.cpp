@@ -8,11 +8,15 @@ using namespace ptxsim;
 
 namespace {
 
-constexpr uint64_t magic = 0x70616d7478747031; // marks maps of this file
+/// Marks maps of this file. In the second word bit 21 is clear: programs clear
+/// it in the maps of small tensors, against a fault of drivers before 13.2
+/// (CUTLASS and Triton do).
+constexpr uint64_t magic = 0x70616d7478547031;
+static_assert(!(magic >> 21 & 1));
 
 /// What the 128 bytes hold.
 struct Encoded {
-  uint64_t magic, address;
+  uint64_t address, magic;
   uint64_t strides[4];
   uint32_t lastIndex[5]; ///< dims - 1, as 2^32 is a legal size
   uint16_t box[5];
@@ -181,7 +185,11 @@ Status ptxsim::replaceField(std::byte *map, TensorMapField field,
   case TensorMapField::GlobalDim:
     e.lastIndex[ordinal] = uint32_t(value - 1); // 0 stands for 2^32
     break;
-  case TensorMapField::GlobalStride:
+  case TensorMapField::GlobalStride: // in bytes, whatever .version says
+    if (value % 16 || value >= 1ull << 40)
+      return Status::error(fmt::format("expected a stride that is a multiple "
+                                       "of 16 bytes below 2^40, but got {}",
+                                       value));
     e.strides[ordinal] = value;
     break;
   case TensorMapField::ElementStride:

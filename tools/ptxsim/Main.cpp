@@ -42,7 +42,7 @@ struct Settings {
                            threads = "0", schedule = "rr", async = "eager",
                            tc = "exact32", check, print = "64", limit;
   std::vector<std::string> buffers, args, outs;
-  bool list = false;
+  bool list = false, cooperative = false;
 };
 
 uint32_t parseCount(const char *option, const std::string &text) {
@@ -90,6 +90,10 @@ void addOptions(CLI::App &app, Settings &s) {
       ->group("Launch");
   app.add_option("--cluster", s.cluster, "CTAs of a cluster")
       ->type_name("X[,Y[,Z]]")
+      ->group("Launch");
+  app.add_flag("--cooperative", s.cooperative,
+               "all CTAs make progress at the same time and can wait for each "
+               "other")
       ->group("Launch");
   app.add_option("--shared", s.shared, "dynamic shared memory")
       ->type_name("BYTES")
@@ -208,9 +212,9 @@ int run(const Settings &s,
       observers.push_back(o);
   device.observe(observers);
   Counters counters;
-  const Status status =
-      device.launch(**module, kernel, grid, block, shared,
-                    arguments.pointers().data(), &counters, cluster);
+  const Status status = device.launch(**module, kernel, grid, block, shared,
+                                      arguments.pointers().data(), &counters,
+                                      cluster, s.cooperative);
   // Other errors are about the launch.
   const bool fault = status.fault() != FaultKind::None;
   if (!status && !fault)

@@ -24,6 +24,17 @@ std::byte *mapAt(Warp &w, const Op &op, unsigned lane, Space space,
   return first;
 }
 
+[[noreturn]] void refuse(Warp &w, const Op &op, unsigned lane,
+                         const std::string &message) {
+  Notes notes;
+  if (TensorMapField(op.count) == TensorMapField::GlobalStride)
+    notes.push_back({"ptxas before CUDA 12.5 took the stride in units of 16 "
+                     "bytes by mistake, and compilers divide it when they "
+                     "write PTX before 8.5 (Triton's ptx_version); the ISA and "
+                     "later assemblers take bytes in every .version"});
+  w.fault(op, lane, message, notes);
+}
+
 /// op.count is the field, op.b the row of the dimension, op.c that of the value
 /// (of op.target bits).
 void replace(Warp &w, const Op &op, uint32_t mask) {
@@ -36,7 +47,7 @@ void replace(Warp &w, const Op &op, uint32_t mask) {
     if (Status s = replaceField(map, TensorMapField(op.count),
                                 w.row<uint32_t>(op.b)[l], value);
         !s)
-      w.fault(op, l, s.message());
+      refuse(w, op, l, s.message());
     if (op.space != Space::Shared && !(address & windowMask))
       w.cta->cluster.maps.made(w, op, address, false);
   });

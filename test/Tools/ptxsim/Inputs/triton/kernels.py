@@ -1,6 +1,13 @@
 """Triton kernels whose PTX the simulator runs: what another compiler makes of the stack's operations. Types in signatures are Triton's."""
+import os
+import sys
+
 import triton
 import triton.language as tl
+from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "Unit", "ptxsim_mutants", "Inputs"))
+from triton_kernels import t_layernorm as layernorm, t_softmax as softmax  # noqa: E402, F401
 
 
 @triton.jit
@@ -87,15 +94,6 @@ def gemm_fp8_blocks(a_desc, b_desc, c, a_scale, b_scale, N, KB, BM: tl.constexpr
 
 
 @triton.jit
-def softmax(x, y, n, B: tl.constexpr):
-    row = tl.program_id(0)
-    i = tl.arange(0, B)
-    v = tl.load(x + row * n + i, mask=i < n, other=float("-inf"))
-    e = tl.exp(v - tl.max(v))
-    tl.store(y + row * n + i, e / tl.sum(e), mask=i < n)
-
-
-@triton.jit
 def rmsnorm(x, w, y, eps, D: tl.constexpr, B: tl.constexpr):
     row = tl.program_id(0)
     i = tl.arange(0, B)
@@ -103,19 +101,6 @@ def rmsnorm(x, w, y, eps, D: tl.constexpr, B: tl.constexpr):
     r = tl.rsqrt(tl.sum(v * v) / D + eps)
     g = tl.load(w + i, mask=i < D, other=0.0).to(tl.float32)
     tl.store(y + row * D + i, (v * r * g).to(tl.bfloat16), mask=i < D)
-
-
-@triton.jit
-def layernorm(x, w, b, y, eps, D: tl.constexpr, B: tl.constexpr):
-    row = tl.program_id(0)
-    i = tl.arange(0, B)
-    v = tl.load(x + row * D + i, mask=i < D, other=0.0)
-    mean = tl.sum(v) / D
-    d = tl.where(i < D, v - mean, 0.0)
-    r = 1.0 / tl.sqrt(tl.sum(d * d) / D + eps)
-    g = tl.load(w + i, mask=i < D, other=0.0)
-    h = tl.load(b + i, mask=i < D, other=0.0)
-    tl.store(y + row * D + i, d * r * g + h, mask=i < D)
 
 
 @triton.jit
@@ -288,3 +273,30 @@ def rope(x, cos, sin, positions, y, H: tl.constexpr, HALF: tl.constexpr):
     im = tl.load(x + at + 2 * i + 1).to(tl.float32)
     tl.store(y + at + 2 * i, (re * c - im * s).to(tl.bfloat16))
     tl.store(y + at + 2 * i + 1, (re * s + im * c).to(tl.bfloat16))
+
+
+@triton.jit
+def grid_barrier(x, sums, total, arrived, n, B: tl.constexpr):
+    """A cooperative grid: every CTA adds up a part, all meet, then each adds up the parts."""
+    p = tl.program_id(0)
+    i = p * B + tl.arange(0, B)
+    tl.store(sums + p, tl.sum(tl.load(x + i, mask=i < n, other=0)))
+    tl.debug_barrier()
+    tl.atomic_add(arrived, 1, sem="acq_rel", scope="gpu")
+    while tl.atomic_add(arrived, 0, sem="acquire", scope="gpu") < tl.num_programs(0):
+        pass
+    tl.debug_barrier()
+    all_sums = 0
+    for q in range(tl.num_programs(0)):
+        all_sums += tl.load(sums + q)
+    tl.store(total + p, all_sums)
+
+
+@triton.jit
+def dependent(x, y, n, B: tl.constexpr):
+    """A programmatic dependent launch."""
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    gdc_wait()
+    v = tl.load(x + i, mask=i < n, other=0)
+    gdc_launch_dependents()
+    tl.store(y + i, v * v, mask=i < n)
