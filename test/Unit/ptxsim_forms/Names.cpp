@@ -1,0 +1,35 @@
+#include "test/Unit/ptxsim_forms/Names.h"
+
+#include <algorithm>
+
+namespace ptxsim::forms {
+
+std::vector<std::string> wordsOf(const std::string &name) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at <= name.size();) {
+    const size_t end = std::min(name.find('.', at), name.size());
+    words.push_back(name.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+bool hasWord(const std::vector<std::string> &words, const std::string &word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string>
+namesOf(const std::vector<std::vector<std::string>> &parts) {
+  std::vector<std::string> names{""};
+  for (const std::vector<std::string> &choices : parts) {
+    std::vector<std::string> longer;
+    for (const std::string &name : names)
+      for (const std::string &choice : choices)
+        longer.push_back(name.empty() || choice.empty() ? name + choice
+                                                        : name + "." + choice);
+    names = std::move(longer);
+  }
+  return names;
+}
+
+} // namespace ptxsim::forms
