@@ -197,23 +197,30 @@ std::vector<uint64_t> runThreads(const std::string &body, size_t threads,
   return program.read<uint64_t>(out, threads);
 }
 
-void expectResults(const std::string &instruction, test::Widths widths,
-                   const std::vector<test::Case> &cases) {
+std::vector<uint64_t> results(const std::string &instruction,
+                              test::Widths widths, const Operands &operands) {
   std::string body = "  .reg .b64 %in;\n  .reg .b32 %word;\n"
-                     "  mul.wide.u32 %in, %t, 32;\n  add.s64 %in, %p0, %in;\n" +
+                     "  mul.wide.u32 %in, %t, 24;\n  add.s64 %in, %p0, %in;\n" +
                      declare("d", widths.d);
-  const char *operands[] = {"a", "b", "c"};
+  const char *names[] = {"a", "b", "c"};
   const unsigned sources[] = {widths.a, widths.b, widths.c};
   for (unsigned i = 0; i < 3; ++i)
     if (sources[i])
-      body += declare(operands[i], sources[i]) +
-              load(operands[i], sources[i], i * 8);
+      body += declare(names[i], sources[i]) + load(names[i], sources[i], i * 8);
   body += "  " + instruction + (instruction.front() == '{' ? "\n" : ";\n") +
           store(widths.d);
   std::vector<uint64_t> in;
+  for (const auto &line : operands)
+    in.insert(in.end(), line.begin(), line.end());
+  return runThreads(body, operands.size(), in);
+}
+
+void expectResults(const std::string &instruction, test::Widths widths,
+                   const std::vector<test::Case> &cases) {
+  Operands operands;
   for (const test::Case &c : cases)
-    in.insert(in.end(), {c.a, c.b, c.c, 0});
-  const std::vector<uint64_t> got = runThreads(body, cases.size(), in);
+    operands.push_back({c.a, c.b, c.c});
+  const std::vector<uint64_t> got = results(instruction, widths, operands);
   if (got.size() != cases.size())
     return;
   for (size_t t = 0; t < cases.size(); ++t) {

@@ -13,6 +13,7 @@
 
 #include "test/Unit/ptxsim/TestKernel.h"
 
+#include <array>
 #include <functional>
 #include <set>
 #include <string>
@@ -50,6 +51,13 @@ public:
 std::vector<uint64_t> runThreads(const std::string &body, size_t threads,
                                  std::vector<uint64_t> in0 = {},
                                  std::vector<uint64_t> in1 = {});
+
+/// Operands a, b, c, a line per thread.
+using Operands = std::vector<std::array<uint64_t, 3>>;
+
+/// What `instruction`, which names d, a, b, c, leaves in d of each thread.
+std::vector<uint64_t> results(const std::string &instruction,
+                              test::Widths widths, const Operands &operands);
 
 /// As test::expectInstruction, through Program: `instruction` names d, a, b, c.
 void expectResults(const std::string &instruction, test::Widths widths,
