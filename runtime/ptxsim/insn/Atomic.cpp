@@ -21,6 +21,14 @@ struct Add {
       return T(std::make_unsigned_t<T>(old) + std::make_unsigned_t<T>(b));
   }
 };
+/// f32 add in global memory flushes subnormal numbers, in shared memory it does
+/// not.
+struct AddGlobal : Add {
+  using Add::operator();
+  float operator()(float old, float b, float) const {
+    return finish<true, false>(flush(old) + flush(b));
+  }
+};
 struct Min {
   template <class T> T operator()(T old, T b, T) const {
     return b < old ? b : old;
@@ -61,7 +69,7 @@ struct Dec {
 
 // Op: d = destination (imm bit 0: there is one); a, e, list[0] = address row,
 // bits, offset; b, c = operands.
-template <class T, class F, bool Result>
+template <class T, class F, bool Result, class InGlobal = F>
 void atomic(Warp &w, const Op &op, uint32_t mask) {
   const T *b = w.row<T>(op.b), *c = w.row<T>(op.c);
   T *d = w.row<T>(op.d);
@@ -81,7 +89,8 @@ void atomic(Warp &w, const Op &op, uint32_t mask) {
       std::atomic_ref<Bits> shared(*reinterpret_cast<Bits *>(p));
       Bits seen = shared.load(std::memory_order_relaxed);
       while (!shared.compare_exchange_weak(
-          seen, std::bit_cast<Bits>(F()(std::bit_cast<T>(seen), b[l], c[l])),
+          seen,
+          std::bit_cast<Bits>(InGlobal()(std::bit_cast<T>(seen), b[l], c[l])),
           std::memory_order_seq_cst))
         ;
       old = std::bit_cast<T>(seen);
@@ -129,7 +138,8 @@ Handler select(int operation, Type type, bool result) {
   case 0:
     switch (type) {
     case Type::F32:
-      return of<float, Add>(result);
+      return result ? atomic<float, Add, true, AddGlobal>
+                    : atomic<float, Add, false, AddGlobal>;
     case Type::F64:
       return of<double, Add>(result);
     case Type::U32:

@@ -19,10 +19,12 @@ template <class H, bool max> struct ExtremeHalves {
     return extremeHalf<H, max, false>(a, b);
   }
 };
+/// Vectors of floats are in global memory, where f32 add flushes subnormal
+/// numbers.
 struct AddFloats {
   uint32_t operator()(uint32_t a, uint32_t b) const {
-    return std::bit_cast<uint32_t>(
-        canonical(std::bit_cast<float>(a) + std::bit_cast<float>(b)));
+    return std::bit_cast<uint32_t>(canonical(flush(
+        flush(std::bit_cast<float>(a)) + flush(std::bit_cast<float>(b)))));
   }
 };
 
