@@ -193,7 +193,7 @@ template <class T> void testp(Warp &w, const Op &op, uint32_t mask) {
       yes = c == FP_NAN;
       break;
     case 4:
-      yes = c == FP_NORMAL;
+      yes = c == FP_NORMAL || c == FP_ZERO; // the ISA calls zeros normal
       break;
     case 5:
       yes = c == FP_SUBNORMAL;

@@ -7,16 +7,21 @@ using namespace ptxsim;
 namespace {
 
 template <class H, bool max, bool nan, bool ftz> struct Extreme {
+  using Format = H;
   uint16_t operator()(uint16_t a, uint16_t b) const {
     return extremeHalf<H, max, nan>(ftz ? flushHalf<H>(a) : a,
                                     ftz ? flushHalf<H>(b) : b);
   }
 };
 
-/// .xorsign.abs: min or max of the magnitudes, with the product's sign.
+/// .xorsign.abs: min or max of the magnitudes, with the product's sign unless
+/// it is NaN.
 template <class F> struct XorSign {
   uint16_t operator()(uint16_t a, uint16_t b) const {
-    return uint16_t(F()(a & 0x7fff, b & 0x7fff) | ((a ^ b) & 0x8000));
+    const uint16_t value = F()(a & 0x7fff, b & 0x7fff);
+    return isNaNHalf<typename F::Format>(value)
+               ? value
+               : uint16_t(value | ((a ^ b) & 0x8000));
   }
 };
 
