@@ -55,9 +55,11 @@ uint64_t reduced(const std::string &op, const std::string &type, uint64_t m,
   if (type == "f16" || type == "bf16") {
     const Half half = type == "f16" ? Half{10, 15} : Half{7, 127};
     const double a = half.value(m), b = half.value(s);
-    return half.bits(op == "add"   ? a + b
-                     : op == "min" ? std::min(a, b)
-                                   : std::max(a, b));
+    if (op == "add")
+      return half.bits(a + b);
+    // +0 is greater than -0.
+    const bool less = a < b || (a == b && std::signbit(a));
+    return less == (op == "min") ? m : s;
   }
   if (type == "f32")
     return std::bit_cast<uint32_t>(std::bit_cast<float>(uint32_t(m)) +
