@@ -61,9 +61,15 @@ uint64_t reduced(const std::string &op, const std::string &type, uint64_t m,
     const bool less = a < b || (a == b && std::signbit(a));
     return less == (op == "min") ? m : s;
   }
-  if (type == "f32")
-    return std::bit_cast<uint32_t>(std::bit_cast<float>(uint32_t(m)) +
-                                   std::bit_cast<float>(uint32_t(s)));
+  if (type == "f32") {
+    // cp.reduce.async.bulk.add.f32 flushes subnormal inputs and results.
+    const auto flushed = [](float x) {
+      return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x;
+    };
+    return std::bit_cast<uint32_t>(
+        flushed(flushed(std::bit_cast<float>(uint32_t(m))) +
+                flushed(std::bit_cast<float>(uint32_t(s)))));
+  }
   if (type == "f64")
     return std::bit_cast<uint64_t>(std::bit_cast<double>(m) +
                                    std::bit_cast<double>(s));
@@ -78,12 +84,16 @@ uint64_t reduced(const std::string &op, const std::string &type, uint64_t m,
 }
 
 uint64_t pickOperand(const std::string &op, const std::string &type,
-                     std::mt19937_64 &random) {
+                     std::mt19937_64 &random, bool normal) {
   const uint64_t bits = random();
   if (op == "inc" || op == "dec")
     return bits % 16 ? bits % 5 : 0xffffffff - bits / 16 % 2;
   if (type == "f32" || type == "f64") {
-    // Sums round: 24 (53) bits each, of different size.
+    // Around the least normal number of f32, ...
+    if (bits % 4 == 0 && !normal)
+      return type == "f32" ? (bits >> 8 & 0x81ffffff)
+                           : bits & 0x801fffffffffffff;
+    // ... and sums that round: 24 (53) bits each, of different size.
     const double x = std::ldexp(double(int64_t(bits) >> 16), -int(bits % 40));
     return type == "f64" ? std::bit_cast<uint64_t>(x)
                          : std::bit_cast<uint32_t>(float(x));

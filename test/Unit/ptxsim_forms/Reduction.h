@@ -15,9 +15,10 @@ unsigned reductionBytes(const std::string &type);
 /// The memory's value after it has met `source`.
 uint64_t reduced(const std::string &op, const std::string &type,
                  uint64_t memory, uint64_t source);
-/// An operand: extreme ones included, and for inc and dec small ones.
+/// An operand: extreme ones included, for inc and dec small ones, and (without
+/// `normal`) subnormal ones.
 uint64_t pickOperand(const std::string &op, const std::string &type,
-                     std::mt19937_64 &random);
+                     std::mt19937_64 &random, bool normal = false);
 
 } // namespace ptxsim::forms
 
