@@ -44,7 +44,7 @@ uint64_t Arena::allocate(uint64_t bytes, std::string name) {
   uint64_t base = (next + alignment - 1) / alignment * alignment;
   if (!begin || bytes > end - begin || base + bytes + redzoneOf(bytes) > end)
     return 0;
-  allocations.push_back({base, bytes, std::move(name), true, nullptr});
+  allocations.push_back({base, bytes, std::move(name), true, false, nullptr});
   next = base + bytes + redzoneOf(bytes);
   return base;
 }
@@ -52,6 +52,10 @@ uint64_t Arena::allocate(uint64_t bytes, std::string name) {
 void Arena::track(uint64_t pointer) {
   auto *a = const_cast<Allocation *>(nearest(pointer));
   a->known = std::make_shared<uint8_t[]>(a->size);
+}
+
+void Arena::setConstant(uint64_t pointer) {
+  const_cast<Allocation *>(nearest(pointer))->constant = true;
 }
 
 void Arena::copyKnown(uint64_t destination, uint64_t source, uint64_t bytes) {

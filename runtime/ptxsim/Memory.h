@@ -30,6 +30,7 @@ struct Allocation {
   uint64_t size = 0;
   std::string name;
   bool live = false;
+  bool constant = false; ///< a variable in .const
   /// With the check of uninitialised memory a byte for each: not zero once it
   /// has been written. Host threads may write neighbours at the same time.
   std::shared_ptr<uint8_t[]> known;
@@ -60,6 +61,8 @@ public:
   bool free(uint64_t pointer);
   /// From now on it is known which bytes of this allocation were written.
   void track(uint64_t pointer);
+  /// This allocation is a variable in .const.
+  void setConstant(uint64_t pointer);
   /// The host has written there.
   void define(uint64_t address, uint64_t bytes) {
     if (const Allocation *a = find(address, bytes))

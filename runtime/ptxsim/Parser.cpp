@@ -142,6 +142,8 @@ void Parser::moduleVariable(Space space, bool isExtern) {
     uint64_t address = arena.allocate(v.size, std::string(v.name));
     if (!address)
       s.error(fmt::format("no memory for '{}' of {} bytes", v.name, v.size));
+    if (space == Space::Const)
+      arena.setConstant(address);
     module.globals[std::string(v.name)] = {address, v.size};
     if (s.accept('='))
       initialise(address, v.size, v.type);

@@ -43,25 +43,58 @@ void fromGeneric(Warp &w, const Op &op, uint32_t mask) {
   });
 }
 
+/// The destination predicate in each lane of the mask.
+template <class F>
+void setPredicate(Warp &w, const Op &op, uint32_t mask, F holds) {
+  uint32_t bits = 0;
+  forLanes(mask, [&](unsigned l) { bits |= uint32_t(holds(l)) << l; });
+  w.word(op.d) = (w.word(op.d) & ~mask) | bits;
+}
+
 void isSpace(Warp &w, const Op &op, uint32_t mask) {
   const uint64_t *a = w.row<uint64_t>(op.a);
-  uint32_t bits = 0;
-  for (unsigned l = 0; l < warpSize; ++l)
-    bits |= uint32_t((a[l] & windowMask) == op.imm) << l;
-  w.word(op.d) = (w.word(op.d) & ~mask) | (bits & mask);
+  setPredicate(w, op, mask,
+               [&](unsigned l) { return (a[l] & windowMask) == op.imm; });
+}
+
+/// The window of kernel parameters lies in that of global memory.
+void isGlobal(Warp &w, const Op &op, uint32_t mask) {
+  const uint64_t *a = w.row<uint64_t>(op.a);
+  setPredicate(w, op, mask, [&](unsigned l) {
+    const uint64_t window = a[l] & windowMask;
+    return window == 0 || window == paramWindow;
+  });
+}
+
+void isConst(Warp &w, const Op &op, uint32_t mask) {
+  const uint64_t *a = w.row<uint64_t>(op.a);
+  setPredicate(w, op, mask, [&](unsigned l) {
+    const Allocation *in = w.cta->launch.arena->find(a[l], 1);
+    return in && in->constant;
+  });
 }
 
 /// Is it an address of the own CTA's shared memory?
 void isOwnShared(Warp &w, const Op &op, uint32_t mask) {
   const uint64_t *a = w.row<uint64_t>(op.a);
-  uint32_t bits = 0;
-  for (unsigned l = 0; l < warpSize; ++l) {
+  setPredicate(w, op, mask, [&](unsigned l) {
     const uint64_t rank = (a[l] & ~windowMask) >> clusterShift;
-    bits |= uint32_t((a[l] & windowMask) == sharedWindow &&
-                     (rank == 0 || rank == w.cta->rank + 1))
-            << l;
+    return (a[l] & windowMask) == sharedWindow &&
+           (rank == 0 || rank == w.cta->rank + 1);
+  });
+}
+
+Handler spaceTest(Space space) {
+  switch (space) {
+  case Space::Global:
+    return isGlobal;
+  case Space::Const:
+    return isConst;
+  case Space::Shared:
+    return isOwnShared;
+  default:
+    return isSpace;
   }
-  w.word(op.d) = (w.word(op.d) & ~mask) | (bits & mask);
 }
 
 std::optional<Space> takeSpace(Decoder &d) {
@@ -111,7 +144,7 @@ bool ptxsim::decodeIsspacep(Decoder &d) {
   d.expect(2);
   uint32_t destination = d.predicateDestination(d[0]),
            a = d.source(1, Type::B64);
-  Op &op = d.emit(*space == Space::Shared ? isOwnShared : isSpace);
+  Op &op = d.emit(spaceTest(*space));
   op.d = destination, op.a = a, op.imm = windowOf(*space);
   return true;
 }
