@@ -1,6 +1,5 @@
 #include "runtime/ptxsim/Reduce.h"
 
-#include "runtime/ptxsim/Float.h"
 #include "runtime/ptxsim/numeric/Half.h"
 
 #include <atomic>
@@ -100,8 +99,8 @@ void ptxsim::reduceInto(std::byte *to, const std::byte *from, uint32_t bytes,
     return each<uint32_t>(to, from, bytes, atomic, [](uint32_t a, uint32_t b) {
       // As the ISA tells of cp.reduce.async.bulk.add.f32: subnormal numbers
       // are flushed.
-      return std::bit_cast<uint32_t>(finish<true, false>(
-          flush(std::bit_cast<float>(a)) + flush(std::bit_cast<float>(b))));
+      return std::bit_cast<uint32_t>(canonical(flush(
+          flush(std::bit_cast<float>(a)) + flush(std::bit_cast<float>(b)))));
     });
   case Type::F64:
     return each<uint64_t>(to, from, bytes, atomic, [](uint64_t a, uint64_t b) {
