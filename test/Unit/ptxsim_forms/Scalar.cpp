@@ -138,6 +138,9 @@ const Operands &integers(unsigned width) {
     Operands list;
     for (uint64_t a : edges(width))
       list.push_back({a, 0, 0});
+    // Numbers that a half rounds.
+    for (uint64_t a : {0x1001, 0x2345, 0x4803, 0x5fff, 0x7bcd})
+      list.push_back({a, 0, 0});
     // Every bit alone, and every bit missing.
     for (unsigned i = 0; i < width; ++i) {
       list.push_back({uint64_t(1) << i, 0, 0});
