@@ -32,6 +32,9 @@ WgmmaShape shapeOf(const Form &f) { return {f.a, f.b, f.accumulator, f.n}; }
 /// A matrix descriptor taken apart. Offsets in bytes.
 struct Descriptor {
   uint32_t start, leading, stride, swizzle; ///< swizzle: log2 of units of 16 B
+  /// Lines of 128 bytes by which the swizzle's pattern begins behind an address
+  /// at which it would begin without.
+  uint32_t base;
 
   Descriptor(Warp &w, const Op &op, uint64_t bits) {
     constexpr uint64_t known =
@@ -43,16 +46,17 @@ struct Descriptor {
     };
     if (bits & ~known)
       refuse("expected zeros in bits 14-15, 30-31, 46-48 and 52-61");
-    if (bits >> 49 & 7)
-      refuse("unsupported base offset, expected 0");
     start = uint32_t(bits & 0x3fff) << 4;
     leading = uint32_t(bits >> 16 & 0x3fff) << 4;
     stride = uint32_t(bits >> 32 & 0x3fff) << 4;
     constexpr uint32_t spans[] = {0, 3, 2, 1};
     swizzle = spans[bits >> 62];
+    base = uint32_t(bits >> 49 & 7);
+    if (base && !swizzle)
+      refuse("expected a base offset of 0 without a swizzle");
   }
   uint32_t swizzled(uint32_t address) const {
-    return address ^ (address >> 7 & ((1u << swizzle) - 1)) << 4;
+    return address ^ (((address >> 7) - base) & ((1u << swizzle) - 1)) << 4;
   }
   /// Where rows [first, first + rows) begin and end.
   std::pair<uint32_t, uint32_t> bounds(bool transposed, uint32_t first,

@@ -9,9 +9,11 @@
 // exponent is the sum of its factors': it is not normalised first. The next
 // block takes the result as its accumulator.
 //
-//   mode  f16, bf16         tf32             fp8
+//   mode  f16, bf16         tf32             fp8 (wgmma)
 //   h100  16 products, 25   8 products, 25   32 products, 13 fraction bits
 //   a100   8 products, 24   4 products, 24   as h100 (an A100 has no fp8)
+//
+// mma of fp8 is two products of f16 on these machines: see MmaBlocks.cpp.
 //
 // Exponents below -133 (h100) or -132 (a100), with f16 results -21 or -20,
 // count as that; fp8 has -133 always. Infinities and NaN give what IEEE

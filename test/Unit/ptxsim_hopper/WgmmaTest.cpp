@@ -87,14 +87,18 @@ struct Layout {
                      : along(r, {{T, e}, {span() / 16, 16}, {0, leading()}}) +
                            along(x, {{8, span()}, {0, stride()}});
     uint32_t a = start + at;
+    // The pattern repeats from where it starts, which a base offset tells if it
+    // is not a multiple of its length.
+    const uint32_t inPattern = a - (start & 896);
     for (uint32_t bit = 0; bit < mode; ++bit)
-      a ^= (a >> (7 + bit) & 1) << (4 + bit);
+      a ^= (inPattern >> (7 + bit) & 1) << (4 + bit);
     return a;
   }
   uint64_t descriptor() const {
     const uint64_t codes[] = {0, 3, 2, 1};
     return uint64_t(start >> 4) | uint64_t(leading() >> 4) << 16 |
-           uint64_t(stride() >> 4) << 32 | codes[mode] << 62;
+           uint64_t(stride() >> 4) << 32 | uint64_t(start >> 7 & 7) << 49 |
+           codes[mode] << 62;
   }
 };
 
@@ -107,6 +111,7 @@ struct Case {
   int scaleA = 1, scaleB = 1;
   bool accumulate = true;
   bool saturate = false;
+  uint32_t baseA = 0, baseB = 0; ///< where the operands start, in 128 bytes
 };
 
 std::string list(const std::string &prefix, uint32_t n) {
@@ -134,8 +139,8 @@ void check(const Case &c, ptxsim::DeviceOptions options = {}) {
     v = int(random() % 64) - 32;
   if (c.saturate)
     C[0] = INT32_MAX - 1, C[1] = INT32_MIN + 1;
-  const Layout la{1024, 64, c.a.bytes, c.modeA, c.transA},
-      lb{1024 + 32768, c.n, c.b.bytes, c.modeB, c.transB};
+  const Layout la{1024 + 128 * c.baseA, 64, c.a.bytes, c.modeA, c.transA},
+      lb{1024 + 32768 + 128 * c.baseB, c.n, c.b.bytes, c.modeB, c.transB};
   std::vector<uint32_t> image(16384);
   auto *raw = reinterpret_cast<uint8_t *>(image.data()) - 1024;
   for (uint32_t x = 0; x < k; ++x) {
@@ -281,6 +286,22 @@ TEST(Wgmma, LayoutsOfBothOperands) {
   }
 }
 
+TEST(Wgmma, BaseOffsets) {
+  // Matrices that start at any line of 128 bytes: the pattern of a swizzle of
+  // 1024, 512 or 256 bytes then starts there.
+  for (uint32_t mode = 1; mode < 4; ++mode)
+    for (uint32_t base = 1; base < 8; ++base)
+      for (int major = 0; major < 4; ++major) {
+        Case c{bf16, bf16,     "f32",           64,
+               mode, 4 - mode, bool(major & 1), bool(major & 2)};
+        c.baseA = base, c.baseB = 8 - base;
+        check(c);
+      }
+  Case c{s8, s8, "s32", 64, 3, 2};
+  c.baseA = 3, c.baseB = 5;
+  check(c);
+}
+
 TEST(Wgmma, AInRegisters) {
   for (const Element *e : {&bf16, &f16, &tf32, &e4m3, &e5m2})
     check({*e, *e, "f32", 72, 3, 3, false, false, true});
@@ -298,6 +319,48 @@ TEST(Wgmma, ScalesAndSigns) {
 TEST(Wgmma, LazyGivesTheSame) {
   check({bf16, bf16, "f32", 128}, lazy());
   check({e4m3, e4m3, "f32", 64, 3, 3, false, false, true}, lazy());
+}
+
+/// A dot product of 4096 elements of 1.125 (e4m3 0x39); `promote`: the
+/// accumulator is added to another in float every 128 elements.
+double fp8Error(ptxsim::Numerics mode, bool promote) {
+  ptxsim::DeviceOptions options;
+  options.numerics = mode;
+  std::string body = R"(
+    mov.b32 %r7, 0x39393939;
+    mad.lo.u32 %r6, %r0, 4, %r1;
+    st.shared.b32 [%r6], %r7;
+    fence.proxy.async;
+    bar.sync 0;
+    mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1;
+    mov.f32 %f4, %f1; mov.f32 %f5, %f1;
+    mov.b64 %d10, 0x0000001000080040;
+    mov.b32 %r2, 0;
+  LOOP:
+    wgmma.fence.sync.aligned;
+)";
+  for (unsigned i = 0; i < 4; ++i)
+    body += "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 "
+            "{%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %d10, 1, 1, 1;\n";
+  body += "wgmma.commit_group.sync.aligned;\n"
+          "wgmma.wait_group.sync.aligned 0;\n";
+  if (promote)
+    body += "add.f32 %f5, %f5, %f1; mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1;"
+            "mov.f32 %f3, %f1; mov.f32 %f4, %f1;\n";
+  body += "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 32; @%p1 bra LOOP;\n"
+          "add.f32 %f5, %f5, %f1; setp.eq.u32 %p2, %r0, 0;\n"
+          "@%p2 st.global.f32 [%d0], %f5;";
+  const std::vector<uint32_t> out = outputOf(body, 128, 1, {}, options);
+  const float sum = out.empty() ? 0 : std::bit_cast<float>(out[0]);
+  return std::fabs(sum / (4096 * 1.265625) - 1);
+}
+
+TEST(Wgmma, MissingTwoLevelAccumulationOfFp8Shows) {
+  using enum ptxsim::Numerics;
+  EXPECT_EQ(fp8Error(Exact32, false), 0.0);
+  EXPECT_EQ(fp8Error(Exact32, true), 0.0);
+  EXPECT_GT(fp8Error(H100, false), 1e-3);
+  EXPECT_LT(fp8Error(H100, true), 1e-4);
 }
 
 // --- faults ---
@@ -435,8 +498,8 @@ TEST(Wgmma, IllegalUseIsReported) {
                         "3 has executed that of line 37 instead"));
   EXPECT_THAT(faulty("mov.b64 %d10, 0x4000004000014040;\n" + fence + mma),
               HasSubstr("illegal matrix descriptor 0x4000004000014040"));
-  EXPECT_THAT(faulty("mov.b64 %d10, 0x4002004000010040;\n" + fence + mma),
-              HasSubstr("unsupported base offset"));
+  EXPECT_THAT(faulty("mov.b64 %d10, 0x0002004000010040;\n" + fence + mma),
+              HasSubstr("expected a base offset of 0 without a swizzle"));
   EXPECT_THAT(faulty("mov.b64 %d10, 0x4000004000013fff;\n" + fence + mma),
               HasSubstr("the matrix descriptor leads to address"));
   EXPECT_THAT(faulty("wgmma.mma_async.sync.aligned.m64n12k16.f32.bf16.bf16 "
