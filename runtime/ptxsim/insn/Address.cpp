@@ -51,6 +51,12 @@ void setPredicate(Warp &w, const Op &op, uint32_t mask, F holds) {
   w.word(op.d) = (w.word(op.d) & ~mask) | bits;
 }
 
+/// A generic address of 32 bits is in no window, so in global memory.
+void isNarrowSpace(Warp &w, const Op &op, uint32_t mask) {
+  setPredicate(w, op, mask,
+               [&](unsigned) { return op.space == Space::Global; });
+}
+
 void isSpace(Warp &w, const Op &op, uint32_t mask) {
   const uint64_t *a = w.row<uint64_t>(op.a);
   setPredicate(w, op, mask,
@@ -142,9 +148,12 @@ bool ptxsim::decodeIsspacep(Decoder &d) {
   if (!space || !d.done())
     return false;
   d.expect(2);
-  uint32_t destination = d.predicateDestination(d[0]),
-           a = d.source(1, Type::B64);
-  Op &op = d.emit(spaceTest(*space));
+  uint32_t destination = d.predicateDestination(d[0]);
+  const bool narrow = d[1].kind == Operand::Register && d[1].bits == 32;
+  uint32_t a = d.source(1, narrow ? Type::B32 : Type::B64);
+  Op &op = d.emit(narrow ? isNarrowSpace : spaceTest(*space));
   op.d = destination, op.a = a, op.imm = windowOf(*space);
+  if (narrow)
+    op.space = *space;
   return true;
 }

@@ -19,7 +19,8 @@ void clusterBarrier(Warp &w, const Op &op, uint32_t mask) {
   Waits ? w.cta->cluster.wait(w, op, mask) : w.cta->cluster.arrive(w, op, mask);
 }
 
-/// op.imm: the window of the addresses, 0 for offsets in the shared window.
+/// op.imm: the window of the addresses, 0 for offsets in the shared window. No
+/// address of 32 bits is a generic one of shared memory.
 template <class T> void mapAddress(Warp &w, const Op &op, uint32_t mask) {
   const T *a = w.row<T>(op.a);
   const uint32_t *rank = w.row<uint32_t>(op.b);
@@ -80,8 +81,7 @@ bool ptxsim::decodeClusterBarrier(Decoder &d) {
 bool ptxsim::decodeMapa(Decoder &d) {
   const bool window = d.take("shared::cluster");
   const Type type = d.takeType();
-  if ((type != Type::U32 && type != Type::U64) || !d.done() ||
-      (!window && type == Type::U32))
+  if ((type != Type::U32 && type != Type::U64) || !d.done())
     return false;
   d.expect(3);
   uint32_t result = d.destination(0, bitsOf(type)), a = d.source(1, type),
@@ -95,8 +95,7 @@ bool ptxsim::decodeMapa(Decoder &d) {
 bool ptxsim::decodeGetCtaRank(Decoder &d) {
   const bool window = d.take("shared::cluster");
   const Type type = d.takeType();
-  if ((type != Type::U32 && type != Type::U64) || !d.done() ||
-      (!window && type == Type::U32))
+  if ((type != Type::U32 && type != Type::U64) || !d.done())
     return false;
   d.expect(2);
   uint32_t result = d.destination(0, 32), a = d.source(1, type);

@@ -112,13 +112,20 @@ void setp(Warp &w, const Op &op, uint32_t mask) {
     w.word(op.e) = (w.word(op.e) & ~mask) | (combine(how, ~bits, c) & mask);
 }
 
-/// All ones (1.0 for f32, which is imm bit 3) or zero.
+/// What set writes for true, by imm bits 3 and 4: all ones, or 1.0 of f32, f16,
+/// bf16.
+constexpr uint32_t trueValues[] = {~0u, 0x3f800000u, 0x3c00, 0x3f80};
+
 template <Compare C, class T, bool Ftz>
 void set(Warp &w, const Op &op, uint32_t mask) {
   uint32_t bits = compareLanes<C, T, Ftz>(w.row<T>(op.a), w.row<T>(op.b));
   bits =
       combine(Combine(op.imm & 3), bits, w.word(op.c) ^ uint32_t(op.imm >> 32));
-  const uint32_t yes = op.imm & 8 ? 0x3f800000u : ~0u;
+  const uint32_t yes = trueValues[op.imm >> 3 & 3];
+  if (op.imm & 16)
+    return setLanes(w.row<uint16_t>(op.d), mask, [=](unsigned l) {
+      return uint16_t(bits >> l & 1 ? yes : 0u);
+    });
   setLanes(w.row<uint32_t>(op.d), mask,
            [=](unsigned l) { return bits >> l & 1 ? yes : 0u; });
 }
@@ -293,21 +300,25 @@ bool ptxsim::decodeSet(Decoder &d) {
   int how = d.takeOneOf({"and", "or", "xor"});
   bool ftz = d.take("ftz");
   Type to = d.takeType(), from = d.takeType();
-  if (!c || (to != Type::U32 && to != Type::S32 && to != Type::F32) ||
-      !d.done() || (isUnsignedName && !isUnsigned(from)))
+  const uint64_t kind = to == Type::F32    ? 1
+                        : to == Type::F16  ? 2
+                        : to == Type::BF16 ? 3
+                                           : 0;
+  if (!c || (!kind && to != Type::U32 && to != Type::S32) || !d.done() ||
+      (isUnsignedName && !isUnsigned(from)) || (to == Type::BF16 && ftz))
     return false;
   Handler fn = select(*c, from, ftz).set;
   if (!fn)
     return false;
   d.expect(how < 0 ? 3 : 4);
-  uint32_t destination = d.destination(0, 32), a = d.source(1, from),
+  uint32_t destination = d.destination(0, bitsOf(to)), a = d.source(1, from),
            b = d.source(2, from);
   PredicateSource with{0, 0};
   if (how >= 0)
     with = d.predicateSource(d[3]);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = b, op.c = with.row;
-  op.imm = uint64_t(how + 1) | (to == Type::F32 ? 8 : 0) |
+  op.imm = uint64_t(how + 1) | kind << 3 |
            (how >= 0 ? uint64_t(with.flip) << 32 : 0);
   return true;
 }

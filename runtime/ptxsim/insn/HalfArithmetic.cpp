@@ -50,6 +50,18 @@ template <class H, bool ftz, Clamp clamp> struct MultiplyAdd {
   }
 };
 
+/// .oob: zero if an operand is the NaN that tensor copies fill with outside of
+/// the tensor.
+template <class H, bool ftz, Clamp clamp> struct MultiplyAddInside {
+  [[gnu::always_inline]] uint16_t operator()(uint16_t a, uint16_t b,
+                                             uint16_t c) const {
+    constexpr uint16_t outside = 0x7fff;
+    if (a == outside || b == outside || c == outside)
+      return 0;
+    return MultiplyAdd<H, ftz, clamp>()(a, b, c);
+  }
+};
+
 struct Form {
   bool bf16, pair, ftz;
   Clamp clamp;
@@ -95,17 +107,18 @@ bool ptxsim::decodeHalfArithmetic(Decoder &d) {
   form.bf16 = type == Type::BF16 || type == Type::BF16x2;
   form.pair = isHalfPair(type);
   form.ftz = d.take("ftz");
-  bool sat = d.take("sat"), relu = d.take("relu");
+  bool sat = d.take("sat"), relu = d.take("relu"), oob = fma && d.take("oob");
   form.clamp = sat ? Clamp::Saturate : relu ? Clamp::Relu : Clamp::None;
   if (!d.done() || (form.bf16 && (form.ftz || sat)) || (sat && relu))
     return false;
-  if (fma ? !nearest : relu)
+  if ((oob && form.ftz) || (fma ? !nearest : relu))
     return false;
   d.expect(fma ? 4 : 3);
   uint32_t destination = d.destination(0, bitsOf(type));
   uint32_t a = halfSource(d, 1, type), b = halfSource(d, 2, type);
   uint32_t c = fma ? halfSource(d, 3, type) : 0;
-  Op &op = d.emit(fma ? select<MultiplyAdd, ThreeSources>(form)
+  Op &op = d.emit(oob   ? select<MultiplyAddInside, ThreeSources>(form)
+                  : fma ? select<MultiplyAdd, ThreeSources>(form)
                   : d.opcode() == "add" ? select<Add, TwoSources>(form)
                   : d.opcode() == "sub" ? select<Subtract, TwoSources>(form)
                                         : select<Multiply, TwoSources>(form));

@@ -30,6 +30,17 @@ void fence(Warp &w, const Op &op, uint32_t mask) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+/// .sync_restrict: orders shared memory alone.
+void restrictedFence(Warp &w, const Op &op, uint32_t mask) {
+  ++w.cta->cluster.syncs;
+  if (w.cta->clocks)
+    w.cta->clocks->fence(w, mask, uint32_t(op.imm));
+}
+void restrictedProxyFence(Warp &w, const Op &op, uint32_t mask) {
+  restrictedFence(w, op, mask);
+  proxyFence(w, op, mask);
+}
+
 /// An mbarrier is there for the cluster as soon as it is initialised; this is
 /// for the check that its users have synchronised with who did it.
 void fenceInit(Warp &w, const Op &, uint32_t) {
@@ -53,15 +64,41 @@ void setRegisters(Warp &w, const Op &op, uint32_t mask) {
   w.registersOfThread = uint32_t(op.imm), w.setRegisters = &op;
 }
 
+/// {.acquire.sync_restrict::shared::cluster,
+/// .release.sync_restrict::shared::cta}.cluster
+bool takeRestriction(Decoder &d) {
+  const int order = d.takeOneOf({"acquire", "release"});
+  return order >= 0 &&
+         d.take(order == 0 ? "sync_restrict::shared::cluster"
+                           : "sync_restrict::shared::cta") &&
+         takeScope(d) == Order::Cluster && d.done();
+}
+
 void zeroPolicy(Warp &w, const Op &op, uint32_t mask) {
   setLanes(w.row<uint64_t>(op.d), mask, [](unsigned) { return uint64_t(0); });
 }
 
 } // namespace
 
+bool ptxsim::decodeRestrictedFence(Decoder &d) {
+  bool proxy = d.take("proxy");
+  if ((proxy && !d.take("async::generic")) || !takeRestriction(d))
+    return false;
+  d.expect(0);
+  d.emit(proxy ? restrictedProxyFence : restrictedFence).imm = Order::Cluster;
+  return true;
+}
+
 bool ptxsim::decodeFence(Decoder &d) {
   uint32_t scope;
   if (d.opcode() == "membar") {
+    if (d.take("proxy")) { // the older name of fence.proxy
+      if (!d.take("alias") || !d.done())
+        return false;
+      d.expect(0);
+      d.emit(nothing);
+      return true;
+    }
     const int level = d.takeOneOf({"cta", "gl", "sys"});
     if (level < 0 || !d.done())
       return false;
@@ -152,7 +189,19 @@ bool ptxsim::decodePrefetch(Decoder &d) {
 }
 
 bool ptxsim::decodeCreatePolicy(Decoder &d) {
-  if (!d.take("fractional") || d.rest().empty())
+  if (d.take("cvt")) {
+    if (!d.take("L2") || d.takeType() != Type::B64 || !d.done())
+      return false;
+    d.expect(2);
+    uint32_t destination = d.destination(0, 64);
+    d.source(1, Type::B64);
+    d.emit(zeroPolicy).d = destination;
+    return true;
+  }
+  const bool range = d.take("range");
+  if (range)
+    d.take("global");
+  if ((!range && !d.take("fractional")) || d.rest().empty())
     return false;
   // The first priority, then perhaps the second.
   const std::string_view first = d.rest()[0];
@@ -163,8 +212,10 @@ bool ptxsim::decodeCreatePolicy(Decoder &d) {
   d.takeOneOf({"L2::evict_first", "L2::evict_unchanged"});
   if (d.takeType() != Type::B64 || !d.done())
     return false;
-  d.expect(1, 2);
+  range ? d.expect(4) : d.expect(1, 2);
   uint32_t destination = d.destination(0, 64);
+  if (range) // [address], primary size, total size
+    d.address(1), d.source(2, Type::B32), d.source(3, Type::B32);
   d.emit(zeroPolicy).d = destination;
   return true;
 }

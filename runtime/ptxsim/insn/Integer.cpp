@@ -106,6 +106,11 @@ struct Mad24Hi {
     return Add()(Mul24Hi()(a, b), c);
   }
 };
+struct Mad24HiSat {
+  int32_t operator()(int32_t a, int32_t b, int32_t c) const {
+    return AddSat()(Mul24Hi()(a, b), c);
+  }
+};
 struct Sad {
   template <class T> T operator()(T a, T b, T c) const {
     return Add()(c, a < b ? Sub()(b, a) : Sub()(a, b));
@@ -366,6 +371,8 @@ bool ptxsim::decodeMul24(Decoder &d) {
   if (part < 0 || (type != Type::U32 && type != Type::S32))
     return false;
   const bool isSigned = type == Type::S32;
+  if (d.opcode() == "mad24" && part == 1 && isSigned && d.take("sat"))
+    return emitTernary(d, type, 32, type, three<int32_t, Mad24HiSat>);
   if (d.opcode() == "mul24")
     return emitBinary(d, type,
                       part == 0  ? isSigned ? two<int32_t, Mul24Lo>
