@@ -117,14 +117,30 @@ bool Device::takeCounters(LaunchCounters &counters) {
     return false;
   LaunchCounters latest;
   table_.launchCounters(table_.self, &latest);
-  counters.warpInstructions += latest.warpInstructions;
-  counters.tensorFlops += latest.tensorFlops;
-  counters.modelled |= latest.modelled;
-  counters.dramReadBytes += latest.dramReadBytes;
-  counters.dramWriteBytes += latest.dramWriteBytes;
-  counters.modelledSeconds += latest.modelledSeconds;
-  counters.modelledChainSeconds += latest.modelledChainSeconds;
+  counters += latest;
   return true;
+}
+
+namespace {
+std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
+  return a && b ? std::optional(*a + *b) : std::nullopt;
+}
+} // namespace
+
+LaunchCounters &LaunchCounters::operator+=(const LaunchCounters &o) {
+  warpInstructions += o.warpInstructions;
+  tensorFlops += o.tensorFlops;
+  if (!o.modelled)
+    return *this;
+  dramReadBytes += o.dramReadBytes;
+  dramWriteBytes += o.dramWriteBytes;
+  modelledSeconds += o.modelledSeconds;
+  modelledChainSeconds = sum(modelledChainSeconds, o.modelledChainSeconds);
+  modelledHostSeconds = sum(modelledHostSeconds, o.modelledHostSeconds);
+  if (!modelled || o.longest.seconds > longest.seconds)
+    longest = o.longest;
+  modelled = true;
+  return *this;
 }
 
 } // namespace k2rt

@@ -15,6 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace k2rt {
 
@@ -38,7 +41,16 @@ struct LaunchConfig {
   uint32_t registers = 0; ///< of a thread, as ptxas said; 0: unknown
 };
 
-/// What a launch executed, where the device can tell.
+/// What a modelled time rests on, and what it leaves out.
+struct ModelNotes {
+  std::string device, deviceFile;
+  std::string bound, secondBound, occupancyLimit;
+  double seconds = 0, waves = 0;
+  uint32_t ctasPerSm = 0;
+  std::vector<std::string> assumed, notModelled;
+};
+
+/// What launches executed, where the device can tell.
 struct LaunchCounters {
   uint64_t warpInstructions = 0;
   uint64_t tensorFlops = 0;
@@ -46,8 +58,13 @@ struct LaunchCounters {
   bool modelled = false;
   uint64_t dramReadBytes = 0, dramWriteBytes = 0;
   double modelledSeconds = 0;
-  /// The same with the kernel boundary before each, in a graph.
-  double modelledChainSeconds = 0;
+  /// The same with the kernel boundary before each (that of a graph, or of a
+  /// programmatic launch); what the host needs for the launches. Empty if the
+  /// model has no figure.
+  std::optional<double> modelledChainSeconds = 0, modelledHostSeconds = 0;
+  ModelNotes longest; ///< of the launch with the longest modelled time
+
+  LaunchCounters &operator+=(const LaunchCounters &other);
 };
 
 struct DriverTable {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Device.h"
+#include "runtime/ptxsim/model/Chain.h"
 #include "runtime/ptxsim/model/Report.h"
 #include "runtime/ptxsim/ptxsim.h"
 
@@ -79,8 +80,8 @@ struct Sim {
   /// Of the launch that has just ended.
   ptxsim::Status addModelled(bool programmatic, uint32_t registers) {
     const ptxsim::KernelCounts &counts = collector->latest();
-    ptxsim::Result<ptxsim::ModelledTime> time =
-        ptxsim::modelTime(*model, counts, {.registers = registers});
+    ptxsim::Result<ptxsim::ModelledTime> time = ptxsim::modelTime(
+        *model, counts, {.registers = registers, .programmatic = programmatic});
     if (!time)
       return time.status();
     if (countersFile) {
@@ -89,13 +90,23 @@ struct Sim {
       report.time = *time;
       report.deviceName = model->name, report.deviceFile = model->file;
     }
-    counters.modelled = true;
-    counters.dramReadBytes += counts.total[ptxsim::Counter::DramReadBytes];
-    counters.dramWriteBytes += counts.total[ptxsim::Counter::DramWriteBytes];
-    counters.modelledSeconds += time->kernel;
-    counters.modelledChainSeconds +=
-        time->kernel +
-        (programmatic ? time->gapPdl : time->gapGraph).value_or(0);
+    ptxsim::Chain chain;
+    chain.add(*time);
+    LaunchCounters launch;
+    launch.modelled = true;
+    launch.dramReadBytes = counts.total[ptxsim::Counter::DramReadBytes];
+    launch.dramWriteBytes = counts.total[ptxsim::Counter::DramWriteBytes];
+    launch.modelledSeconds = time->kernel;
+    launch.modelledChainSeconds = chain.chain;
+    launch.modelledHostSeconds = chain.host;
+    auto nameOf = [&](size_t term) {
+      return term < time->terms.size() ? time->terms[term].name : "";
+    };
+    launch.longest = {model->name,      model->file,           nameOf(0),
+                      nameOf(1),        time->occupancy.limit, time->kernel,
+                      time->waves,      time->occupancy.ctas,  time->assumed,
+                      time->notModelled};
+    counters += launch;
     return {};
   }
 

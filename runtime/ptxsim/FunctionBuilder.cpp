@@ -254,9 +254,17 @@ void FunctionBuilder::noteOperands(std::span<const Operand> operands) {
     for (const Operand &e : o.elements)
       self(self, e);
   };
+  const size_t before = f.operandRows.size();
+  size_t first = 0;
   if (decoder.base != "wgmma")
-    for (const Operand &o : operands)
+    for (const Operand &o : operands) {
       visit(visit, o);
+      if (&o == operands.data())
+        first = f.operandRows.size() - before;
+    }
+  f.firstOperandRows.resize(f.ops.size());
+  if (!f.ops.empty())
+    f.firstOperandRows.back() = uint32_t(first);
   // One instruction may have become several ops: the last one has them all.
   f.operandStart.resize(f.ops.size(),
                         f.operandStart.empty() ? 0 : f.operandStart.back());

@@ -4,6 +4,8 @@
 #include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/Observer.h"
 
+#include <algorithm>
+
 using namespace ptxsim;
 
 namespace {
@@ -14,10 +16,6 @@ void tell(Warp &w, const Op &op, const MemoryAccess &access) {
 }
 
 void tellAccess(Warp &w, const Op &op, uint32_t mask, const OpFacts &facts) {
-  MemoryAccess access;
-  access.kind = facts.memory;
-  access.cached = facts.cached;
-  access.bytes = facts.bytes;
   uint64_t at[warpSize];
   const bool matrix = facts.memory == MemoryKind::LoadMatrix ||
                       facts.memory == MemoryKind::StoreMatrix;
@@ -25,12 +23,27 @@ void tellAccess(Warp &w, const Op &op, uint32_t mask, const OpFacts &facts) {
     mask = op.count >= 4 ? allLanes : (1u << 8 * op.count) - 1;
   for (unsigned l = 0; l < warpSize; ++l)
     at[l] = w.addressOf(op, l);
-  access.at = at;
-  if (op.space != Space::Generic) {
-    access.space = op.space;
+  observeAccess(w, op, facts.memory, op.space, mask, at, facts.bytes);
+}
+
+} // namespace
+
+void ptxsim::observeAccess(Warp &w, const Op &op, MemoryKind kind, Space space,
+                           uint32_t mask, const uint64_t *addresses,
+                           uint32_t bytes) {
+  MemoryAccess access;
+  access.kind = kind;
+  access.cached = w.cta->launch.facts[w.indexOf(op)].cached;
+  access.bytes = bytes;
+  access.at = addresses;
+  if (space != Space::Generic) {
+    access.space = space;
     access.mask = mask;
     return tell(w, op, access);
   }
+  uint64_t at[warpSize];
+  std::copy_n(addresses, warpSize, at);
+  access.at = at;
   for (uint32_t rest = mask; rest;) {
     const uint64_t window = at[std::countr_zero(rest)] & windowMask;
     uint32_t same = 0;
@@ -48,18 +61,14 @@ void tellAccess(Warp &w, const Op &op, uint32_t mask, const OpFacts &facts) {
   }
 }
 
-} // namespace
-
 void Warp::observed(const Op &op, uint32_t mask) {
   const Launch &launch = cta->launch;
   for (Observer *o : launch.observers)
     o->issue(*this, op, mask);
   if (!mask && !(op.flags & RunsEmpty))
     return;
-  // cp.async tells its two accesses itself.
   const OpFacts &facts = launch.facts[indexOf(op)];
-  if (mask && facts.memory != MemoryKind::None &&
-      facts.memory != MemoryKind::AsyncLoad)
+  if (mask && facts.memory != MemoryKind::None && !facts.tellsItself)
     tellAccess(*this, op, mask, facts);
   op.fn(*this, op, mask);
   uint32_t again = 0;

@@ -133,25 +133,54 @@ void memoryFacts(const Form &f, OpFacts &facts) {
       return;
     }
     facts.memory = load ? MemoryKind::Load : MemoryKind::Store;
-    facts.cached = load && !f.any({"cg", "cs", "cv", "volatile", "relaxed",
-                                   "acquire", "mmio", "L1::no_allocate"});
+    facts.strong = f.any({"volatile", "relaxed", "acquire", "release", "mmio"});
+    facts.cached =
+        load && !facts.strong && !f.any({"cg", "cs", "cv", "L1::no_allocate"});
   } else if (f.is({"ldmatrix", "stmatrix"})) {
     facts.memory =
         f.base == "ldmatrix" ? MemoryKind::LoadMatrix : MemoryKind::StoreMatrix;
     facts.bytes = 16;
   } else {
     facts.memory = f.base == "red" ? MemoryKind::Reduction : MemoryKind::Atomic;
+    facts.strong = true;
+  }
+}
+
+/// wmma.load and wmma.store
+void wmmaFacts(const Form &f, OpFacts &facts) {
+  const bool load = f.has("load");
+  facts.kind = OpClass::Lsu;
+  facts.memory = load ? MemoryKind::Load : MemoryKind::Store;
+  facts.cached = load, facts.tellsItself = true;
+}
+
+/// prefetch, prefetchu, discard, applypriority, tensormap
+void hintFacts(const Form &f, OpFacts &facts) {
+  facts.kind = OpClass::Other;
+  if (f.base == "tensormap") {
+    // .replace reads the map and writes it back, .cp_fenceproxy copies it.
+    facts.memory = MemoryKind::Store;
+    facts.bytes = 128;
+    facts.tellsItself = true;
+  } else if (f.is({"prefetch", "prefetchu"})) {
+    facts.memory = MemoryKind::Prefetch;
+    facts.bytes = 128;
+    facts.prefetchesL1 = f.has("L1");
+  } else {
+    facts.uncounted = f.base == "discard";
   }
 }
 
 /// Opcodes whose class depends on more than a list.
 void copyFacts(const Form &f, OpFacts &facts) {
   if (f.has("bulk")) {
-    const bool copies = !f.any({"commit_group", "wait_group", "prefetch"});
+    const bool copies = !f.any({"commit_group", "wait_group"});
     facts.kind = copies ? OpClass::Bulk : OpClass::Sync;
+    facts.tellsItself = copies;
   } else if (f.any({"ca", "cg"})) {
     facts.kind = OpClass::Lsu;
     facts.memory = MemoryKind::AsyncLoad;
+    facts.tellsItself = true;
     facts.cached = f.has("ca");
   } else {
     facts.kind = OpClass::Sync;
@@ -168,7 +197,7 @@ OpFacts factsOfForm(std::string_view text, const Op &op) {
   if (f.base == "mma" || (f.base == "wmma" && f.has("mma")))
     tensorFacts(f, facts);
   else if (f.base == "wmma")
-    facts.kind = OpClass::Lsu, facts.uncounted = true;
+    wmmaFacts(f, facts);
   else if (f.base == "wgmma")
     f.has("mma_async") ? tensorFacts(f, facts)
                        : void(facts.kind = OpClass::Sync);
@@ -206,15 +235,28 @@ OpFacts factsOfForm(std::string_view text, const Op &op) {
         f.any({"arrive", "arrive_drop", "expect_tx", "complete_tx"});
     facts.mbarrierWait =
         f.base == "mbarrier" && f.any({"test_wait", "try_wait"});
+    facts.mbarrierOther =
+        f.base == "mbarrier" && !facts.mbarrierWait && !f.has("pending_count");
+    facts.gridDependency = f.base == "griddepcontrol";
   } else if (f.is({"mov", "cvta", "mapa", "getctarank", "movmatrix"})) {
     facts.kind = f.base == "movmatrix" ? OpClass::Shuffle : OpClass::Move;
   } else if (f.is({"prefetch", "prefetchu", "discard", "applypriority",
-                   "createpolicy", "tensormap", "trap", "brkpt"})) {
+                   "tensormap"})) {
+    hintFacts(f, facts);
+  } else if (f.is({"createpolicy", "trap", "brkpt"})) {
     facts.kind = OpClass::Other;
   } else {
     facts.kind = arithmetic(f);
     facts.results = uint8_t(resultsOf(f));
   }
+  facts.writesFirst =
+      facts.kind != OpClass::Control && facts.kind != OpClass::Bulk &&
+      facts.memory != MemoryKind::Store &&
+      facts.memory != MemoryKind::Reduction &&
+      facts.memory != MemoryKind::StoreMatrix &&
+      facts.memory != MemoryKind::AsyncLoad &&
+      facts.memory != MemoryKind::Prefetch &&
+      !(f.base == "st" || f.is({"bar", "barrier", "fence", "membar"}));
   return facts;
 }
 

@@ -40,6 +40,7 @@ enum class MemoryKind : uint8_t {
   StoreMatrix,
   AsyncLoad,  ///< the global side of cp.async
   AsyncStore, ///< its shared side
+  Prefetch,   ///< of the 128 bytes around an address
 };
 
 /// Number formats that tensor cores tell apart by speed.
@@ -52,16 +53,22 @@ enum class CopyGroup : uint8_t { None, Commit, Wait, WaitAll, Arrive };
 struct OpFacts {
   OpClass kind = OpClass::Other;
   MemoryKind memory = MemoryKind::None;
-  bool cached = false;      ///< a load that the L1 cache may serve
-  bool uncounted = false;   ///< an access whose addresses nobody looks at
-  bool branch = false;      ///< bra or brx
-  bool conditional = false; ///< and lanes may part there
-  bool indexed = false;     ///< brx
+  bool cached = false;       ///< a load that the L1 cache may serve
+  bool strong = false;       ///< volatile, relaxed, acquire, ...
+  bool tellsItself = false;  ///< the handler tells observers what it accesses
+  bool prefetchesL1 = false; ///< prefetch.L1: else to L2
+  bool uncounted = false;    ///< an access whose effect nobody counts
+  bool branch = false;       ///< bra or brx
+  bool conditional = false;  ///< and lanes may part there
+  bool indexed = false;      ///< brx
   CopyGroup group = CopyGroup::None;
   bool ctaBarrier = false; ///< bar or barrier (.sync, .arrive, .red)
   bool clusterBarrier = false;
   bool mbarrierArrive = false; ///< also expect_tx and complete_tx
   bool mbarrierWait = false;   ///< test_wait, try_wait
+  bool mbarrierOther = false;  ///< what else accesses an mbarrier
+  bool gridDependency = false; ///< griddepcontrol
+  bool writesFirst = false;    ///< the first operand is its result
   uint8_t results = 1; ///< of each lane: two for pairs and 64-bit integers
   uint32_t bytes = 0;  ///< that a lane accesses
   TensorType tensor = TensorType::None;

@@ -140,6 +140,8 @@ struct Function {
   /// Rows of the registers that op i names (wgmma's own excepted):
   /// operandRows[operandStart[i] .. operandStart[i + 1]).
   std::vector<uint32_t> operandRows, operandStart;
+  /// How many of op i's rows its first operand has.
+  std::vector<uint32_t> firstOperandRows;
   uint32_t sharedEnd = 0; ///< end of static shared memory in the window
   uint32_t dynamicSharedAlign = 0;
   uint32_t dynamicSharedBase =

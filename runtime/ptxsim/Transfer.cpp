@@ -118,6 +118,16 @@ uint32_t Transfer::line() const {
   return warp->function->infos[warp->indexOf(*op)].line;
 }
 
+void Transfer::forGlobalRuns(
+    const std::function<void(uint64_t, uint32_t)> &f) const {
+  if (!tensor)
+    return f(global, bytes);
+  forRuns(*this, [&](uint64_t address, uint32_t, uint32_t n) {
+    if (address && n)
+      f(address, n);
+  });
+}
+
 void Transfer::tellStart() const {
   for (Observer *o : warp->cta->launch.observers)
     o->copyStarts(*this);

@@ -4,6 +4,8 @@
 #include "runtime/ptxsim/TensorMap.h"
 #include "runtime/ptxsim/Type.h"
 
+#include <functional>
+
 namespace ptxsim {
 
 class Cta;
@@ -59,6 +61,9 @@ struct Transfer {
   void release();
   /// All of it, and the signal.
   void run();
+  /// The parts of global memory that it covers.
+  void forGlobalRuns(
+      const std::function<void(uint64_t address, uint32_t bytes)> &f) const;
   /// For observers: it has been issued.
   void tellStart() const;
   void tellEnd() const;

@@ -36,7 +36,12 @@ enum class Access : uint8_t {
               ///< after its wait
 };
 
-/// Tells the observers, of which there are some, about a cp.async.
+enum class MemoryKind : uint8_t;
+/// Tells the observers, of which there are some, of an access of `bytes` in
+/// each lane of the mask. One to Space::Generic is split up.
+void observeAccess(Warp &w, const Op &op, MemoryKind kind, Space space,
+                   uint32_t mask, const uint64_t *addresses, uint32_t bytes);
+/// The same for a cp.async.
 void observeAsyncCopy(Warp &w, const Op &op, uint32_t mask,
                       const uint64_t *sources, const uint64_t *targets,
                       const uint32_t *sizes);

@@ -39,6 +39,18 @@ public:
                    "number, or a file with the output of ptxas -v or JSON "
                    "{\"kernel\": registers}")
         ->group("Measuring");
+    app.add_flag("--programmatic", modelOptions.programmatic,
+                 "--model: the launch may begin before its predecessor has "
+                 "ended, if the kernel has griddepcontrol")
+        ->group("Measuring");
+    app.add_option("--round-trips", modelOptions.roundTrips,
+                   "--model: dependent round trips to memory that nothing "
+                   "overlaps (default 0)")
+        ->group("Measuring");
+    app.add_option("--grid-barriers", modelOptions.gridBarriers,
+                   "--model: grid barriers, instead of those counted in a "
+                   "cooperative launch")
+        ->group("Measuring");
     app.add_option("--mode", mode,
                    "full, or counters: mma and wgmma are counted but not "
                    "computed")

@@ -56,6 +56,7 @@ struct Collector::OfCta {
   explicit OfCta(uint64_t l1) : l1(l1, assumedL1Ways) {}
   SectorCache l1;
   InFlight inFlight;
+  LoadChains chains;
   CtaWork work;
 };
 
@@ -81,6 +82,7 @@ void Collector::launchStarts(const Launch &l) {
   if (!sizes.keepL2)
     l2Cache.clear();
   touched = std::make_unique<Touched>();
+  gridWaits.restart();
   lines.assign(l.function->ops.size(), {});
   ctas.clear();
   latestCta = {};
@@ -92,6 +94,9 @@ void Collector::launchStarts(const Launch &l) {
   result.grid = l.grid, result.block = l.block, result.cluster = l.cluster;
   result.sharedBytes = kernel.staticSharedBytes + l.dynamicShared;
   result.launches = 1;
+  result.cooperative = l.workspace != 0;
+  for (const OpFacts &facts : l.facts)
+    result.gridDependency |= facts.gridDependency;
   result.skippedTensor = l.options.skipTensor;
   result.cachesModelled = sizes.l2Bytes != 0;
 }
@@ -118,8 +123,11 @@ void Collector::launchEnds(const Launch &l) {
     result.total[Counter::DramWriteBytes] += l2Cache.flush() * sectorBytes;
   std::sort(work.begin(), work.end(),
             [](const auto &a, const auto &b) { return a.first < b.first; });
-  for (const auto &[number, of] : work)
+  for (const auto &[number, of] : work) {
     result.work.push_back(of);
+    result.loadChain = std::max(result.loadChain, of.loadChain);
+  }
+  result.gridWaits = gridWaits.longest();
   result.compulsoryReadBytes = touched->readSectors * sectorBytes;
   result.compulsoryWriteBytes = touched->writtenSectors * sectorBytes;
   launch = nullptr;
@@ -129,12 +137,14 @@ void Collector::ctaStarts(const Cta &cta) {
   OfCta &c = of(cta);
   c.l1.clear();
   c.inFlight.restart(cta.warps.size(), launch->function->registerBytes / 64);
+  c.chains.restart(cta.warps.size(), launch->function->registerBytes);
   c.work = {};
 }
 
 void Collector::ctaEnds(const Cta &cta) {
   OfCta &c = of(cta);
   c.work.inFlight = c.inFlight.peak();
+  c.work.loadChain = c.chains.longest;
   // CTAs in the order in which they are launched: cluster by cluster.
   const Dim3 d = launch->cluster, at = cta.clusterId;
   const uint64_t cluster =
@@ -150,12 +160,17 @@ void Collector::issue(Warp &w, const Op &op, uint32_t mask) {
   const uint32_t i = w.indexOf(op);
   if (!mask)
     count(w, op, 0);
-  else if (i + 1 < f.operandStart.size())
-    of(*w.cta).inFlight.use(
-        w.index, std::span(f.operandRows)
-                     .subspan(f.operandStart[i],
-                              f.operandStart[i + 1] - f.operandStart[i]));
   const OpFacts &facts = launch->facts[i];
+  if (mask && i + 1 < f.operandStart.size()) {
+    const auto rows = std::span(f.operandRows)
+                          .subspan(f.operandStart[i],
+                                   f.operandStart[i + 1] - f.operandStart[i]);
+    OfCta &cta = of(*w.cta);
+    cta.inFlight.use(w.index, rows);
+    const size_t results = facts.writesFirst ? f.firstOperandRows[i] : 0;
+    cta.chains.issue(w.index, rows.first(results), rows.subspan(results),
+                     mask == w.active);
+  }
   if (!facts.branch)
     return;
   EventCounts &c = lines[i];
@@ -187,6 +202,10 @@ void Collector::count(Warp &w, const Op &op, uint32_t mask) {
   if (!mask)
     return;
   c[Counter::Barriers] += facts.ctaBarrier;
+  if (facts.mbarrierOther)
+    c[Counter::MbarrierOperations] += lanes;
+  if (facts.ctaBarrier && result.cooperative)
+    gridWaits.interrupt(w);
   c[Counter::UncountedAccesses] += facts.uncounted;
   c[Counter::ClusterBarriers] += facts.clusterBarrier;
   if (facts.kind != OpClass::Tensor)
@@ -242,12 +261,13 @@ void Collector::executed(Warp &w, const Op &op, uint32_t mask, uint32_t again) {
 // --- memory ---
 
 void Collector::l2(EventCounts &c, uint64_t sector, Traffic traffic) {
-  const bool writes = traffic != Traffic::Read,
-             reads = traffic != Traffic::Write;
-  ++c[traffic == Traffic::Read     ? Counter::L2ReadSectors
-      : traffic == Traffic::Write  ? Counter::L2WriteSectors
-      : traffic == Traffic::Atomic ? Counter::L2AtomicSectors
-                                   : Counter::L2ReductionSectors];
+  const bool reads = traffic != Traffic::Write,
+             writes = traffic != Traffic::Read && traffic != Traffic::Prefetch;
+  ++c[traffic == Traffic::Read       ? Counter::L2ReadSectors
+      : traffic == Traffic::Write    ? Counter::L2WriteSectors
+      : traffic == Traffic::Atomic   ? Counter::L2AtomicSectors
+      : traffic == Traffic::Prefetch ? Counter::L2PrefetchSectors
+                                     : Counter::L2ReductionSectors];
   if (reads)
     touched->read(sector);
   if (writes)
@@ -265,17 +285,59 @@ void Collector::l2(EventCounts &c, uint64_t sector, Traffic traffic) {
 void Collector::access(Warp &w, const Op &op, const MemoryAccess &a) {
   switch (a.space) {
   case Space::Global:
+    if (a.kind == MemoryKind::Prefetch)
+      return prefetches(w, op, a);
     return globalAccess(w, op, a);
   case Space::Shared:
   case Space::SharedCluster:
-    return sharedAccess(w, op, a);
-  case Space::Local:
-    line(w, op)[Counter::LocalBytes] +=
-        uint64_t(a.bytes) * unsigned(std::popcount(a.mask));
+    if (a.kind != MemoryKind::Prefetch) // does nothing
+      sharedAccess(w, op, a);
     return;
-  default:
-    return; // constants and parameters come from a cache of their own
+  case Space::Local:
+    if (a.kind != MemoryKind::Prefetch)
+      line(w, op)[Counter::LocalBytes] +=
+          uint64_t(a.bytes) * unsigned(std::popcount(a.mask));
+    return;
+  default: // constants and parameters come from a cache of their own
+    if (a.kind != MemoryKind::Load)
+      return;
+    EventCounts &c = line(w, op);
+    ++c[Counter::ConstantRequests];
+    c[Counter::ConstantAddresses] +=
+        unsigned(std::popcount(a.mask)) - sameAddress(a.at, a.mask);
   }
+}
+
+/// The lines around addresses, or runs of memory, in L2 or in L1 as well.
+/// Whatever is no memory is not fetched.
+void Collector::prefetches(Warp &w, const Op &op, const MemoryAccess &a) {
+  const OpFacts &facts = launch->facts[w.indexOf(op)];
+  EventCounts &c = line(w, op);
+  OfCta &cta = of(*w.cta);
+  ++c[Counter::PrefetchRequests];
+  uint64_t lines[warpSize];
+  unsigned n = 0;
+  forLanes(a.mask, [&](unsigned l) {
+    if (!launch->arena->find(a.at[l], 1))
+      return;
+    uint64_t first = (a.at[l] - base) / sectorBytes,
+             last = (a.at[l] - base + a.bytes - 1) / sectorBytes;
+    if (facts.memory == MemoryKind::Prefetch) {
+      constexpr uint64_t ofLine = lineBytes / sectorBytes;
+      first -= first % ofLine, last = first + ofLine - 1;
+      if (std::find(lines, lines + n, first) != lines + n)
+        return;
+      lines[n++] = first;
+    }
+    for (uint64_t s = first; s <= last; ++s) {
+      if (!facts.prefetchesL1) {
+        l2(c, s, Traffic::Prefetch);
+      } else if (!cta.l1.read(s).hit) {
+        l2(c, s, Traffic::Read);
+        cta.work.bytesFromL2 += sectorBytes;
+      }
+    }
+  });
 }
 
 void Collector::globalAccess(Warp &w, const Op &op, const MemoryAccess &a) {
@@ -284,6 +346,16 @@ void Collector::globalAccess(Warp &w, const Op &op, const MemoryAccess &a) {
   const SectorList list(a.at, a.mask, a.bytes, base);
   const unsigned lanes = unsigned(std::popcount(a.mask));
   uint64_t fromL2 = 0;
+  if (a.kind == MemoryKind::Load || a.kind == MemoryKind::AsyncLoad ||
+      a.kind == MemoryKind::Atomic)
+    cta.chains.reads(w.index);
+  if (result.cooperative) {
+    const bool load = a.kind == MemoryKind::Load;
+    if (load && launch->facts[w.indexOf(op)].strong)
+      gridWaits.reads(w, op, a.mask, a.at);
+    if (!load && a.kind != MemoryKind::AsyncLoad)
+      gridWaits.writes(w, a.mask, a.at, a.bytes);
+  }
   switch (a.kind) {
   case MemoryKind::Load:
   case MemoryKind::AsyncLoad: {
@@ -381,6 +453,7 @@ void Collector::copyStarts(const Transfer &t) {
   EventCounts &c = line(*t.warp, *t.op);
   switch (t.kind) {
   case Transfer::ToShared:
+    of(*t.warp->cta).chains.reads(t.warp->index);
     c[Counter::BulkLoadBytes] += t.bytes;
     of(*t.cta).work.bulkBytes += t.bytes;
     if (t.barrierCta)

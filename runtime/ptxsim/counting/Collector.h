@@ -2,8 +2,10 @@
 #define RUNTIME_PTXSIM_COUNTING_COLLECTOR_H
 
 #include "runtime/ptxsim/Observer.h"
+#include "runtime/ptxsim/counting/GridWaits.h"
 #include "runtime/ptxsim/counting/InFlight.h"
 #include "runtime/ptxsim/counting/KernelCounts.h"
+#include "runtime/ptxsim/counting/LoadChains.h"
 #include "runtime/ptxsim/counting/SectorCache.h"
 #include "runtime/ptxsim/counting/Touched.h"
 
@@ -51,13 +53,15 @@ private:
   void count(Warp &w, const Op &op, uint32_t mask);
   void globalAccess(Warp &w, const Op &op, const MemoryAccess &a);
   void sharedAccess(Warp &w, const Op &op, const MemoryAccess &a);
-  enum class Traffic { Read, Write, Atomic, Reduction };
+  void prefetches(Warp &w, const Op &op, const MemoryAccess &a);
+  enum class Traffic { Read, Write, Atomic, Reduction, Prefetch };
   void l2(EventCounts &c, uint64_t sector, Traffic traffic);
 
   CacheSizes sizes;
   SectorCache l2Cache;
   std::unique_ptr<Touched> touched;
-  uint64_t base = 0; ///< of the arena
+  GridWaits gridWaits; ///< of a cooperative launch
+  uint64_t base = 0;   ///< of the arena
   const Launch *launch = nullptr;
   std::vector<EventCounts> lines; ///< by op
   /// CTAs under way: those of a cluster, or all of a cooperative launch.

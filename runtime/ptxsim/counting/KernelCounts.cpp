@@ -1,5 +1,7 @@
 #include "runtime/ptxsim/counting/KernelCounts.h"
 
+#include <algorithm>
+
 using namespace ptxsim;
 
 namespace {
@@ -67,5 +69,8 @@ void KernelCounts::add(const KernelCounts &o) {
   }
   compulsoryReadBytes += o.compulsoryReadBytes;
   compulsoryWriteBytes += o.compulsoryWriteBytes;
+  cooperative = o.cooperative, gridDependency = o.gridDependency;
+  gridWaits = std::max(gridWaits, o.gridWaits);
+  loadChain = std::max(loadChain, o.loadChain);
   work = o.work;
 }

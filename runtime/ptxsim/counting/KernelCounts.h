@@ -58,7 +58,8 @@ struct CtaWork {
   uint64_t remoteBytes = 0;
   uint64_t bytesFromL2 = 0;
   uint64_t bulkBytesFromL2 = 0; ///< of these, by bulk copies
-  uint64_t inFlight = 0; ///< most bytes from L2 that it keeps outstanding
+  uint64_t inFlight = 0;  ///< most bytes from L2 that it keeps outstanding
+  uint32_t loadChain = 0; ///< LoadChains
 };
 
 /// Everything about one launch, or about several of the same kernel.
@@ -68,7 +69,9 @@ struct KernelCounts {
   uint32_t sharedBytes = 0; ///< static and dynamic, of a CTA
   uint64_t launches = 0;
   uint64_t ctas = 0, ctasExecuted = 0;
-  bool skippedTensor = false; ///< DeviceOptions::skipTensor
+  bool cooperative = false;
+  bool gridDependency = false; ///< has griddepcontrol
+  bool skippedTensor = false;  ///< DeviceOptions::skipTensor
   EventCounts total;
   std::vector<LineCounts> lines;              ///< those that were executed
   std::map<std::string, TensorCounts> tensor; ///< "m64n128k16.f32.bf16.bf16"
@@ -77,6 +80,9 @@ struct KernelCounts {
   /// written.
   uint64_t compulsoryReadBytes = 0, compulsoryWriteBytes = 0;
   std::vector<CtaWork> work; ///< of the latest launch, by CTA
+  /// Of a launch: the most waits of CTAs for each other that follow from one
+  /// another (GridWaits), the most loads of a warp that do (LoadChains).
+  uint32_t gridWaits = 0, loadChain = 0;
 
   /// Adds another launch of the same kernel.
   void add(const KernelCounts &other);

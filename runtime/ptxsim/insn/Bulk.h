@@ -39,6 +39,8 @@ const uint32_t *keep(Decoder &d, const BulkOperands &operands);
 /// of a multicast. `t` has everything else.
 void startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
                unsigned align);
+/// A prefetch changes nothing here: observers are told of what it covers.
+void tellPrefetch(Warp &w, const Op &op, const Transfer &t);
 /// Takes .add .min ...
 Reduction takeReduction(Decoder &d);
 /// Takes the completion: true for an mbarrier, false for a bulk group, nothing

@@ -114,6 +114,15 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
     }
 }
 
+void ptxsim::tellPrefetch(Warp &w, const Op &op, const Transfer &t) {
+  t.forGlobalRuns([&](uint64_t address, uint32_t bytes) {
+    uint64_t at[warpSize] = {};
+    at[t.lane] = address;
+    observeAccess(w, op, MemoryKind::Prefetch, Space::Global, 1u << t.lane, at,
+                  bytes);
+  });
+}
+
 Reduction ptxsim::takeReduction(Decoder &d) {
   return Reduction(
       1 + d.takeOneOf({"add", "min", "max", "inc", "dec", "and", "or", "xor"}));
@@ -159,7 +168,18 @@ void copy(Warp &w, const Op &op, uint32_t mask) {
   });
 }
 
-void nothing(Warp &, const Op &, uint32_t) {}
+/// op.b: row of the size.
+void prefetch(Warp &w, const Op &op, uint32_t mask) {
+  if (w.cta->launch.observers.empty())
+    return;
+  forLanes(mask, [&](unsigned l) {
+    Transfer t;
+    t.lane = l;
+    t.global = w.addressOf(op, l), t.bytes = w.row<uint32_t>(op.b)[l];
+    if (t.bytes)
+      tellPrefetch(w, op, t);
+  });
+}
 
 void commit(Warp &w, const Op &, uint32_t mask) {
   w.bulkCopies.commit(mask);
@@ -209,8 +229,10 @@ bool ptxsim::decodeBulkCopy(Decoder &d) {
     if (!d.take("L2") || !d.take("global") || !d.done())
       return false;
     d.expect(hint ? 3 : 2);
-    d.address(0), d.source(1, Type::B32);
-    d.emit(nothing);
+    const Decoder::AddressRef at = d.address(0);
+    const uint32_t size = d.source(1, Type::B32);
+    Op &op = d.emit(prefetch);
+    op.a = at.row, op.e = at.bits, op.imm = at.offset, op.b = size;
     return true;
   }
   const auto rest = d.rest();

@@ -181,10 +181,12 @@ bool ptxsim::decodePrefetch(Decoder &d) {
     return false;
   const bool sized = d.opcode() == "discard" || d.opcode() == "applypriority";
   d.expect(sized ? 2 : 1);
-  d.address(0);
+  const Decoder::AddressRef at = d.address(0);
   if (sized && d.integer(d[1]) != 128)
     d.error("expected 128 as the size");
-  d.emit(nothing);
+  Op &op = d.emit(nothing); // for observers the address
+  op.a = at.row, op.e = at.bits, op.imm = at.offset;
+  op.space = global ? Space::Global : local ? Space::Local : Space::Generic;
   return true;
 }
 

@@ -90,7 +90,20 @@ void prefetchMap(Warp &w, const Op &op, uint32_t mask) {
   });
 }
 
-void nothing(Warp &, const Op &, uint32_t) {}
+void prefetch(Warp &w, const Op &op, uint32_t mask) {
+  if (w.cta->launch.observers.empty())
+    return;
+  BulkOperands o;
+  std::memcpy(&o, op.list, sizeof o);
+  forLanes(mask, [&](unsigned l) {
+    Transfer t;
+    t.lane = l, t.tensor = true;
+    t.map = mapAt(w, op, l, o.paramMap, addressOf(w, o.global, l));
+    for (unsigned i = 0; i < o.rank; ++i)
+      t.at[i] = w.row<int32_t>(o.coordinates[i])[l];
+    tellPrefetch(w, op, t);
+  });
+}
 
 /// [map, {coordinates}]
 void takeMap(Decoder &d, size_t i, BulkOperands &o) {
@@ -126,7 +139,8 @@ bool ptxsim::decodeTensorCopy(Decoder &d) {
       return false;
     d.expect(hint ? 2 : 1);
     takeMap(d, 0, o);
-    d.emit(nothing);
+    const uint32_t *list = keep(d, o);
+    d.emit(prefetch).list = list;
     return true;
   }
   const auto rest = d.rest();

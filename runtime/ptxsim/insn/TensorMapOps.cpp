@@ -35,11 +35,22 @@ std::byte *mapAt(Warp &w, const Op &op, unsigned lane, Space space,
   w.fault(op, lane, message, notes);
 }
 
+/// For observers: a map is read, or read and written back.
+void tellAccess(Warp &w, const Op &op, Space space, unsigned lane,
+                uint64_t address, bool writes) {
+  uint64_t at[warpSize] = {};
+  at[lane] = address;
+  observeAccess(w, op, writes ? MemoryKind::Store : MemoryKind::Load, space,
+                1u << lane, at, mapBytes);
+}
+
 /// op.count is the field, op.b the row of the dimension, op.c that of the value
 /// (of op.target bits).
 void replace(Warp &w, const Op &op, uint32_t mask) {
   forLanes(mask, [&](unsigned l) {
     const uint64_t address = w.addressOf(op, l);
+    if (!w.cta->launch.observers.empty())
+      tellAccess(w, op, op.space, l, address, true);
     mapAt(w, op, l, op.space, address, Access::Read);
     std::byte *map = mapAt(w, op, l, op.space, address, Access::Write);
     const uint64_t value =
@@ -62,6 +73,10 @@ void copyFenced(Warp &w, const Op &op, uint32_t mask) {
   const uint64_t to = op.list[0] == 32
                           ? uint32_t(w.row<uint32_t>(op.b)[lane] + offset)
                           : w.row<uint64_t>(op.b)[lane] + offset;
+  if (!w.cta->launch.observers.empty()) {
+    tellAccess(w, op, Space::Shared, lane, w.addressOf(op, lane), false);
+    tellAccess(w, op, Space::Global, lane, to, true);
+  }
   std::byte copy[mapBytes];
   std::memcpy(
       copy,

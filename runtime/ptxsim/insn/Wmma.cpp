@@ -12,6 +12,7 @@
 #include "runtime/ptxsim/Cta.h"
 #include "runtime/ptxsim/Decoder.h"
 #include "runtime/ptxsim/Lanes.h"
+#include "runtime/ptxsim/Observer.h"
 #include "runtime/ptxsim/insn/MmaElement.h"
 #include "runtime/ptxsim/numeric/BlockSum.h"
 #include "runtime/ptxsim/numeric/Element.h"
@@ -91,6 +92,22 @@ uint64_t addressAt(Warp &w, const Op &op, const MemoryForm &f, unsigned lane) {
                     : w.row<uint64_t>(op.a)[lane] + f.offset;
 }
 
+/// For observers: the lanes' turns at pieces of the lines, a warp's access for
+/// each 32 of them.
+void tellPieces(Warp &w, const Op &op, unsigned lines, unsigned lineBytes,
+                unsigned piece, uint64_t address, int64_t stride, bool isLoad) {
+  const unsigned ofLine = lineBytes / piece, all = lines * ofLine;
+  for (unsigned first = 0; first < all; first += warpSize) {
+    const unsigned lanes = std::min(all - first, warpSize);
+    uint64_t at[warpSize] = {};
+    for (unsigned l = 0; l < lanes; ++l)
+      at[l] = address + uint64_t(int64_t((first + l) / ofLine) * stride) +
+              (first + l) % ofLine * piece;
+    observeAccess(w, op, isLoad ? MemoryKind::Load : MemoryKind::Store,
+                  op.space, uint32_t((uint64_t(1) << lanes) - 1), at, piece);
+  }
+}
+
 /// Moves the matrix between memory and `image`, its elements line after line.
 /// Lanes take turns at pieces of a line.
 void moveMatrix(Warp &w, const Op &op, const MemoryForm &f, std::byte *image,
@@ -112,6 +129,9 @@ void moveMatrix(Warp &w, const Op &op, const MemoryForm &f, std::byte *image,
   const unsigned piece =
       std::min({16u, lineBytes, g.registers * g.registerBytes});
   Cta &cta = *w.cta;
+  if (!cta.launch.observers.empty())
+    tellPieces(w, op, lines, lineBytes, piece, address, stride * g.elementBytes,
+               isLoad);
   unsigned turn = 0;
   for (unsigned line = 0; line < lines; ++line)
     for (unsigned at = 0; at < lineBytes; at += piece, ++turn) {

@@ -85,6 +85,10 @@ struct Run {
   double kernel() const { return fill + largest() + drain + serial; }
 };
 
+uint64_t gridBarriers(const KernelCounts &counts, const ModelOptions &options) {
+  return options.gridBarriers.value_or(counts.gridWaits);
+}
+
 class Model {
 public:
   Model(const DeviceDescription &device, const KernelCounts &counts,
@@ -290,9 +294,8 @@ Run Model::run(Figures &f, double clock) const {
   run.fill = (lamD + (loads ? tau(f) : 0)) *
              (occupancy.ctas == 1 ? std::ceil(waves - 1e-9) : 1);
   run.drain = lam2 + (stores ? tau(f) : 0);
-  if (options.gridBarriers)
-    run.serial +=
-        double(options.gridBarriers) * f.cost("sync.grid_barrier").value_or(0);
+  if (const uint64_t barriers = gridBarriers(counts, options))
+    run.serial += double(barriers) * f.cost("sync.grid_barrier").value_or(0);
   if (options.roundTrips)
     run.serial += double(options.roundTrips) * latency(f, clock, 0);
   return run;
@@ -333,7 +336,9 @@ void describeGaps(const DeviceDescription &device, const KernelCounts &counts,
   note(c.instructions[unsigned(OpClass::Fp64)], "fp64, warp instructions");
   note(c[Counter::ClusterBarriers], "cluster barriers, arrivals of warps");
   note(c[Counter::LocalBytes], "local memory, bytes");
-  note(c[Counter::UncountedAccesses], "wmma.load and wmma.store, instructions");
+  note(c[Counter::ConstantRequests], "loads of constants, requests");
+  note(c[Counter::UncountedAccesses],
+       "write-backs that discard spares, instructions");
   uint64_t other = 0;
   for (const CtaWork &w : counts.work)
     other += w.tensorFlops[unsigned(TensorType::None)];
@@ -352,8 +357,19 @@ void describeGaps(const DeviceDescription &device, const KernelCounts &counts,
   assume("instructions are those of PTX, not of SASS");
   if (!options.registers)
     assume("registers unknown: they set no limit to occupancy");
-  if (!options.gridBarriers && !options.roundTrips)
-    assume("no grid barriers and no dependent round trips");
+  if (!options.gridBarriers)
+    assume(counts.cooperative
+               ? fmt::format("waits of CTAs for each other, as counted: {}",
+                             counts.gridWaits)
+               : "no waits of CTAs for each other: the launch is not "
+                 "cooperative");
+  if (!options.roundTrips)
+    assume(fmt::format("no dependent round trips beyond those in the term "
+                       "inflight (loads that follow from one another, as "
+                       "counted: {})",
+                       counts.loadChain));
+  if (options.programmatic && !counts.gridDependency)
+    assume("the boundary is that of a graph: the kernel has no griddepcontrol");
   if (counts.ctasExecuted < counts.ctas)
     assume(fmt::format("{} of {} CTAs executed, figures scaled by {:.4g}",
                        counts.ctasExecuted, counts.ctas,
@@ -414,6 +430,7 @@ Result<ModelledTime> ptxsim::modelTime(const DeviceDescription &device,
     time.byteBound =
         double(counts.compulsoryReadBytes + counts.compulsoryWriteBytes) /
         *rate;
+  time.programmatic = options.programmatic && counts.gridDependency;
   time.gapGraph = device.value("launch.gap_graph");
   time.gapPdl = device.value("launch.gap_pdl");
   time.hostCost = device.value("launch.host_cost");

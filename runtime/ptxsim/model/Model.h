@@ -9,8 +9,12 @@ namespace ptxsim {
 /// What the counters of a launch cannot tell.
 struct ModelOptions {
   uint32_t registers = 0; ///< of a thread, from ptxas; 0: unknown
-  uint64_t gridBarriers = 0;
+  /// Instead of the waits that were counted (KernelCounts::gridWaits).
+  std::optional<uint64_t> gridBarriers = std::nullopt;
   uint64_t roundTrips = 0; ///< dependent ones that nothing overlaps
+  /// The launch may begin before its predecessor has ended (programmatic
+  /// dependent launch), if the kernel has griddepcontrol.
+  bool programmatic = false;
 };
 
 /// A time that the kernel cannot beat, in seconds.
@@ -29,6 +33,8 @@ struct ModelledTime {
   double lower = 0, upper = 0;
   double byteBound = 0; ///< compulsory bytes / DRAM rate
   std::optional<double> gapGraph, gapPdl, hostCost; ///< around the kernel
+  bool programmatic = false; ///< gapPdl is the boundary before it
+  std::optional<double> gap() const { return programmatic ? gapPdl : gapGraph; }
 
   Occupancy occupancy;
   double waves = 0; ///< CTAs / those that fit at once

@@ -1,5 +1,7 @@
 #include "runtime/ptxsim/model/Report.h"
 
+#include "runtime/ptxsim/model/Chain.h"
+
 #include <fmt/format.h>
 
 using namespace ptxsim;
@@ -11,6 +13,10 @@ std::string dims(Dim3 d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
 std::string seconds(double s) {
   return s < 1e-3 ? fmt::format("{:.4g} us", s * 1e6)
                   : fmt::format("{:.4g} ms", s * 1e3);
+}
+
+std::string secondsOrNot(const std::optional<double> &s) {
+  return s ? seconds(*s) : "not modelled";
 }
 
 double ratio(uint64_t a, uint64_t b) { return b ? double(a) / double(b) : 0; }
@@ -76,6 +82,11 @@ std::string ptxsim::countersTable(const KernelCounts &k) {
   }
   row(text, "compulsory bytes read", std::to_string(k.compulsoryReadBytes));
   row(text, "compulsory bytes written", std::to_string(k.compulsoryWriteBytes));
+  if (k.cooperative)
+    row(text, "waits of CTAs for each other (longest chain)",
+        std::to_string(k.gridWaits));
+  row(text, "loads that follow from one another (longest chain)",
+      std::to_string(k.loadChain));
   row(text, "average active lanes", fmt::format("{:.2f}", c.activeLanes()));
   if (c[Counter::GlobalLoadRequests])
     row(text, "sectors per load request",
@@ -129,14 +140,16 @@ std::string ptxsim::modelledText(const KernelReport &r) {
     text += fmt::format("  modelled time / byte bound: {:.3g} (compulsory "
                         "bytes take {})\n",
                         t.kernel / t.byteBound, seconds(t.byteBound));
-  auto around = [&](const char *what, const std::optional<double> &value) {
-    text += fmt::format("  {}: {}\n", what,
-                        value ? "modelled " + seconds(*value)
-                              : std::string("not modelled"));
-  };
-  around("kernel boundary in a graph", t.gapGraph);
-  around("kernel boundary with programmatic launch", t.gapPdl);
-  around("host cost of a launch in a stream", t.hostCost);
+  Chain chain;
+  chain.add(t);
+  text +=
+      fmt::format("  modelled chain, in a graph: {} (kernel boundary {}: {})\n",
+                  secondsOrNot(chain.chain), secondsOrNot(t.gap()),
+                  t.programmatic ? "launch.gap_pdl" : "launch.gap_graph");
+  text += fmt::format(
+      "  modelled stream, without a graph: {} (host's cost of a launch {}: "
+      "launch.host_cost)\n",
+      secondsOrNot(chain.stream()), secondsOrNot(t.hostCost));
   for (const std::string &item : t.assumed)
     text += "  assumed: " + item + "\n";
   for (const std::string &item : t.notModelled)

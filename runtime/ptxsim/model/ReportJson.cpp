@@ -1,5 +1,7 @@
 #include "runtime/ptxsim/model/Report.h"
 
+#include "runtime/ptxsim/model/Chain.h"
+
 #include <nlohmann/json.hpp>
 
 using namespace ptxsim;
@@ -43,6 +45,8 @@ ordered_json optional(const std::optional<double> &value) {
 
 ordered_json modelled(const KernelReport &r) {
   const ModelledTime &t = *r.time;
+  Chain chain;
+  chain.add(t);
   ordered_json terms = ordered_json::object();
   for (const Term &term : t.terms)
     terms[term.name] = term.seconds;
@@ -62,6 +66,9 @@ ordered_json modelled(const KernelReport &r) {
           {"waves", t.waves},
           {"ctas_per_sm", t.occupancy.ctas},
           {"occupancy_limit", t.occupancy.limit},
+          {"programmatic", t.programmatic},
+          {"chain_seconds", optional(chain.chain)},
+          {"stream_seconds", optional(chain.stream())},
           {"gap_graph_seconds", optional(t.gapGraph)},
           {"gap_pdl_seconds", optional(t.gapPdl)},
           {"host_cost_seconds", optional(t.hostCost)},
@@ -96,6 +103,10 @@ ordered_json kernel(const KernelReport &r) {
       {"counters", events(k.total, k.cachesModelled, true)},
       {"compulsory_bytes",
        {{"read", k.compulsoryReadBytes}, {"write", k.compulsoryWriteBytes}}},
+      {"cooperative", k.cooperative},
+      {"grid_waits",
+       k.cooperative ? ordered_json(k.gridWaits) : ordered_json(nullptr)},
+      {"dependent_load_depth", k.loadChain},
       {"instructions", classes(k.total.instructions)},
       {"results", classes(k.total.results)},
       {"tensor", tensor},

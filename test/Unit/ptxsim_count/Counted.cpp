@@ -2,11 +2,12 @@
 
 namespace counted {
 
-std::string kernel(const std::string &body) {
+std::string kernel(const std::string &body, const std::string &declarations) {
   return R"(.version 8.4
 .target sm_90a
 .address_size 64
-.visible .entry k(.param .u64 in, .param .u64 out) {
+)" + declarations +
+         R"(.visible .entry k(.param .u64 in, .param .u64 out) {
   .reg .b16 %h<8>;
   .reg .b32 %r<32>;
   .reg .b64 %d<32>;
@@ -24,10 +25,11 @@ std::string kernel(const std::string &body) {
 Counted::Counted(const std::string &body, Setup setup) {
   setup.options.checks.uninitialisedShared = false;
   setup.options.checks.sharedRaces = false;
+  setup.options.checks.undefinedRegisters = false;
   Device device(setup.options);
   Collector collector(setup.caches);
   device.observe({&collector});
-  auto module = device.loadModule(kernel(body), "k.ptx");
+  auto module = device.loadModule(kernel(body, setup.declarations), "k.ptx");
   if (!module) {
     error = module.message();
     ADD_FAILURE() << error;
@@ -39,7 +41,8 @@ Counted::Counted(const std::string &body, Setup setup) {
   const void *params[] = {&in, &to};
   error = device
               .launch(**module, (*module)->kernels().front(), setup.grid,
-                      {setup.threads, 1, 1}, 0, params, &plain, setup.cluster)
+                      {setup.threads, 1, 1}, 0, params, &plain, setup.cluster,
+                      setup.cooperative)
               .message();
   EXPECT_EQ(error, "");
   counts = collector.latest();

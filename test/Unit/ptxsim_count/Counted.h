@@ -18,6 +18,8 @@ struct Setup {
   std::optional<Dim3> cluster = std::nullopt;
   CacheSizes caches = {}; ///< none
   DeviceOptions options = {};
+  std::string declarations = {}; ///< of the module
+  bool cooperative = false;
 };
 
 /// Instructions of a warp around each body.
@@ -27,7 +29,8 @@ constexpr uint64_t prologue = 5;
 /// %p<8>; %r0 the thread, %d0 and %d1 the parameters, `smem` 32 KiB aligned to
 /// 1024, and before the body %r1 its address. `prologue` instructions with the
 /// ret at the end.
-std::string kernel(const std::string &body);
+std::string kernel(const std::string &body,
+                   const std::string &declarations = {});
 
 class Counted {
 public:
