@@ -112,33 +112,38 @@ std::string meaningOf(const Comparison &c, std::string modifiers,
          type;
 }
 
-/// setp with both results: p in bit 0, q in bit 1.
+/// setp with both results, p in bit 0 and q in bit 1, and with p alone, behind
+/// a combination with the complement of the predicate, in bit 2.
 void setp(const Comparison &c, const std::string &with, bool ftz,
           const Source &s) {
   const std::string modifiers = with + (ftz ? ".ftz." : ".");
   const std::string operands = with.empty() ? ", a, b" : ", a, b, r";
-  // Numbers of 32 bits and more may leave q out; of two halves there are two
-  // results, of one half there is one.
+  // Halves have one result, pairs of halves always two.
   const bool onlyP = s.kind == 'f' && s.width == 16;
-  std::string statement = "{ .reg .pred p, q, r;\n";
+  std::string statement = "{ .reg .pred p, q, r, alone;\n";
   if (!with.empty())
     statement += "  setp.ne.s32 r, c, 0;\n";
-  statement += onlyP ? "  $ p" : "  $ p|q";
-  statement += operands + ";\n  selp.b32 d, 1, 0, p;\n";
+  statement += "  mov.u32 d, 0;\n";
   if (!onlyP)
-    statement += "  @q or.b32 d, d, 2;\n";
+    statement += "  $ p|q" + operands +
+                 ";\n  @p or.b32 d, d, 1;\n"
+                 "  @q or.b32 d, d, 2;\n";
+  if (!s.packed)
+    statement += std::string("  $ alone, a, b") + (with.empty() ? "" : ", !r") +
+                 ";\n  @alone or.b32 d, d, 4;\n";
   form("setp." + std::string(c.name) + modifiers + s.name,
        {{32, s.width, s.width, with.empty() ? 0u : 32},
         pairsWithC(s),
         [=](uint64_t a, uint64_t b, uint64_t r) {
           bool p = holds(c, s, ftz, a, b), q = !p;
+          const bool alone = !s.packed && combined(with, p, !r);
           if (s.packed) {
             p = holds(c, s, ftz, a & 0xffff, b & 0xffff);
             q = holds(c, s, ftz, a >> 16, b >> 16);
           }
-          p = combined(with, p, r);
+          p = !onlyP && combined(with, p, r);
           q = !onlyP && combined(with, q, r);
-          return uint64_t(p) | uint64_t(q) << 1;
+          return uint64_t(p) | uint64_t(q) << 1 | uint64_t(alone) << 2;
         },
         {},
         statement + "}",

@@ -285,12 +285,26 @@ void convertForm(const Conversion &c) {
                : sameIn(c, d & ones(part)) | sameIn(c, d >> part) << part;
   };
   const unsigned from = c.from.width;
+  // From a register of the type's size, and from a wider one; they agree, or d
+  // becomes what is wrong for one of them.
+  std::string statement;
+  if (!c.from.isFloat() && from < 64)
+    statement = "{ .reg .b" + std::to_string(c.registerWidth()) +
+                " e;\n  .reg .b64 wide;\n  .reg .pred differ;\n"
+                "  cvt.u64.u" +
+                std::to_string(std::max(from, 16u)) +
+                " wide, a;\n  or.b64 wide, wide, 0x7654321000000000;\n" +
+                (from < 32 ? "  or.b64 wide, wide, 0xabcd0000;\n" : "") +
+                "  $ d, a;\n  $ e, wide;\n  setp.ne.b" +
+                std::to_string(c.registerWidth()) +
+                " differ, d, e;\n  @differ not.b" +
+                std::to_string(c.registerWidth()) + " d, d; }";
   if (c.to.lanes == 1)
     return form(c.name, {{c.registerWidth(), std::max(from, 16u)},
                          convertOperands(c.from),
                          [=](uint64_t a, uint64_t, uint64_t) { return c(a); },
                          same,
-                         {},
+                         statement,
                          c.meaning()});
   // Two values: of two registers, a's the upper one, or both parts of one.
   if (c.from.lanes == 1)
