@@ -134,7 +134,7 @@ uint16_t extreme(uint16_t a, uint16_t b, bool max, bool nan, bool xorSign) {
     result = std::signbit(x) == max ? b : a;
   else
     result = (max ? x > y : x < y) ? a : b;
-  return result | sign;
+  return std::isnan(H::widen(result)) ? result : uint16_t(result | sign);
 }
 
 template <class H> void checkMinMax() {
