@@ -30,7 +30,7 @@ namespace {
 
 /// Runs the body and gives its error; `memory` is what is there then.
 std::string run(const std::string &body, const Setup &setup, Memory &memory) {
-  Program program(hopper::kernel(body), setup.options);
+  Program program(hopper::kernel(body, setup.directives), setup.options);
   memory.out = setup.out, memory.in0 = setup.in0;
   if (!program.module)
     return program.loadError;

@@ -25,6 +25,7 @@ struct Setup {
   std::optional<TensorMapDesc> map;
   uint32_t cluster = 1; ///< CTAs
   DeviceOptions options;
+  std::string directives; ///< of the kernel
 };
 struct Memory {
   Words out, in0;
