@@ -313,18 +313,20 @@ void Clocks::forKnown(unsigned warp, uint32_t mask,
     }
 }
 
-void Clocks::fence(const Warp &w, uint32_t mask, unsigned scope) {
+void Clocks::fence(const Warp &w, uint32_t mask, uint32_t order) {
   if (!w.function->raceFacts.fences)
     return;
   const unsigned warp = agentOf(w);
   const uint32_t at = stamp(warp);
-  const unsigned end = scope == Order::Cta ? 1 : 2;
-  for (unsigned i = 0; i < end; ++i) {
+  const unsigned end = Order::scopeOf(order) == Order::Cta ? 1 : 2;
+  for (unsigned i = 0; i < end && order & Order::Acquire; ++i) {
     Clock seen(agents);
     forKnown(warp, mask, &Fences::seen, i,
              [&](const Clock &clock) { seen.join(clock); });
     acquire(warp, mask, seen);
   }
+  if (!(order & Order::Release))
+    return;
   Clock ready(agents);
   tell(warp, mask, ready);
   for (unsigned i = 0; i < end; ++i)

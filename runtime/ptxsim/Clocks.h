@@ -106,7 +106,8 @@ public:
   void arriveCluster(const Warp &w, uint32_t mask, bool relaxed);
   void releaseCluster();
   void waitCluster(const Warp &w, uint32_t mask);
-  void fence(const Warp &w, uint32_t mask, unsigned scope);
+  /// `order`: Acquire or Release or both, and the scope.
+  void fence(const Warp &w, uint32_t mask, uint32_t order);
   /// Strong accesses of lanes at an address (of the host): a place where
   /// threads may meet. `order` is op.target.
   void synchronize(const Warp &w, uint32_t mask, const void *address,

@@ -223,14 +223,16 @@ bool GlobalRaces::knows(Warp &w, uint32_t mask,
   return false;
 }
 
-void GlobalRaces::fence(Warp &w, uint32_t mask, unsigned scope) {
-  if (!isWide(scope))
+void GlobalRaces::fence(Warp &w, uint32_t mask, uint32_t order) {
+  if (!isWide(Order::scopeOf(order)))
     return;
   std::lock_guard lock(mutex);
   Local &local = w.cta->cluster.globalOrder;
   for (const Local::Event &e : local.seen)
-    if (knows(w, mask, e))
+    if (order & Order::Acquire && knows(w, mask, e))
       acquire(w, mask, e.known);
+  if (!(order & Order::Release))
+    return;
   // The fence comes before what the warp does next.
   const unsigned agent = w.cta->clocks->agentOf(w);
   const uint32_t stamp = w.cta->clocks->stamp(agent);

@@ -50,7 +50,7 @@ public:
              uint32_t bytes, const void *value);
   void atomic(Warp &w, const Op &op, unsigned lane, const std::byte *p,
               uint32_t bytes);
-  void fence(Warp &w, uint32_t mask, unsigned scope);
+  void fence(Warp &w, uint32_t mask, uint32_t order);
   /// Strong accesses of lanes at an address.
   void meet(Warp &w, uint32_t mask, const void *p, uint32_t order);
 

@@ -90,7 +90,7 @@ bool ptxsim::decodeRestrictedFence(Decoder &d) {
 }
 
 bool ptxsim::decodeFence(Decoder &d) {
-  uint32_t scope;
+  uint32_t scope, order = Order::Acquire | Order::Release;
   if (d.opcode() == "membar") {
     if (d.take("proxy")) { // the older name of fence.proxy
       if (!d.take("alias") || !d.done())
@@ -104,13 +104,15 @@ bool ptxsim::decodeFence(Decoder &d) {
       return false;
     scope = level == 0 ? Order::Cta : Order::Gpu;
   } else {
-    d.takeOneOf({"sc", "acq_rel", "acquire", "release"});
+    const int sem = d.takeOneOf({"acquire", "release", "sc", "acq_rel"});
+    if (sem == 0 || sem == 1)
+      order = sem == 0 ? Order::Acquire : Order::Release;
     scope = takeScope(d);
     if (!scope || !d.done())
       return false;
   }
   d.expect(0);
-  d.emit(fence).imm = scope;
+  d.emit(fence).imm = Order::withScope(order, scope);
   return true;
 }
 

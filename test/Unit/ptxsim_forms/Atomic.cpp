@@ -228,8 +228,9 @@ FORMS(orderedAtomics) {
       {{"red"}, {"", "relaxed", "release"}, scopes, spaces, {"add.u32"}}));
   atomic(namesOf({both, {"global.add.L2::cache_hint.u32"}}));
   // Spellings of compilers.
-  atomic({"atom.add.acq_rel.gpu.s32", "atom.add.acquire.cta.u32",
-          "atom.add.release.gpu.u32", "atom.global.cta.add.u32",
-          "atom.global.gpu.acq_rel.add.u32", "atom.global.sys.add.u32",
-          "atom.max.relaxed.sys.s32", "red.global.gpu.relaxed.add.v4.f32"});
+  atomic({"atom.add.acq_rel.gpu.s32", "atom.cas.acq_rel.cta.b32",
+          "atom.add.acquire.cta.u32", "atom.add.release.gpu.u32",
+          "atom.global.cta.add.u32", "atom.global.gpu.acq_rel.add.u32",
+          "atom.global.sys.add.u32", "atom.max.relaxed.sys.s32",
+          "red.global.gpu.relaxed.add.v4.f32"});
 }
