@@ -21,12 +21,14 @@ uint64_t redzoneOf(uint64_t bytes) {
 
 Arena::Arena() {
   // Only addresses are reserved; pages come when they are touched. A limit on
-  // address space makes us ask for less.
+  // address space makes us ask for less. As much as we take must be left: for
+  // the program, and for more arenas.
   for (uint64_t bytes = 1ull << 44; bytes >= 1ull << 30; bytes >>= 1) {
-    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+    void *p = mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
       continue;
+    munmap(static_cast<std::byte *>(p) + bytes, bytes);
     madvise(p, bytes, MADV_DONTDUMP);
     begin = reinterpret_cast<uint64_t>(p);
     end = begin + bytes;

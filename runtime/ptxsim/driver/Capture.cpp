@@ -6,6 +6,7 @@
 #include "runtime/ptxsim/driver/Graphs.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 using namespace ptxsim::cuda;
 
@@ -28,33 +29,44 @@ CUstreamCaptureStatus statusOf(const CUstream_st &stream) {
                                  : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-/// Does node `from` come after, or is it, node `to`?
-bool reaches(CUgraphNode from, CUgraphNode to) {
-  return from == to ||
-         std::any_of(from->dependencies.begin(), from->dependencies.end(),
-                     [&](CUgraphNode n) { return reaches(n, to); });
+/// These nodes and all that they depend on.
+std::unordered_set<CUgraphNode> upTo(std::vector<CUgraphNode> ends) {
+  std::unordered_set<CUgraphNode> seen;
+  while (!ends.empty()) {
+    CUgraphNode node = ends.back();
+    ends.pop_back();
+    if (seen.insert(node).second)
+      ends.insert(ends.end(), node->dependencies.begin(),
+                  node->dependencies.end());
+  }
+  return seen;
+}
+
+/// Calls f with the streams of a capture.
+template <class F>
+void forStreamsOf(Driver &driver, const Capture &capture, F f) {
+  auto look = [&](CUstream_st &stream) {
+    if (stream.capture.get() == &capture)
+      f(stream);
+  };
+  driver.streams.forEach(look);
+  driver.contexts.forEach(
+      [&](CUctx_st &context) { look(context.threadStream); });
 }
 
 /// The streams other than the origin end here; their work must have been
 /// joined.
 CUresult leave(Driver &driver, Capture &capture) {
-  const std::vector<CUgraphNode> &end = capture.origin->frontier;
+  const auto joinedNodes = upTo(capture.origin->frontier);
   bool joined = true;
-  auto detach = [&](CUstream_st &stream) {
-    if (stream.capture.get() != &capture)
-      return;
+  forStreamsOf(driver, capture, [&](CUstream_st &stream) {
     for (CUgraphNode node : stream.frontier)
-      joined &= std::any_of(end.begin(), end.end(), [&](CUgraphNode last) {
-        return reaches(last, node);
-      });
+      joined &= joinedNodes.contains(node);
     if (&stream != capture.origin) {
       stream.capture.reset();
       stream.frontier.clear();
     }
-  };
-  driver.streams.forEach(detach);
-  driver.contexts.forEach(
-      [&](CUctx_st &context) { detach(context.threadStream); });
+  });
   return joined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 }
 
@@ -80,6 +92,23 @@ CUresult captureInfo(CUstream handle, CUstreamCaptureStatus *status,
 }
 
 } // namespace
+
+void ptxsim::cuda::abandon(Driver &driver,
+                           const std::shared_ptr<Capture> &capture) {
+  const std::shared_ptr<Capture> kept = capture;
+  forStreamsOf(driver, *kept, [&](CUstream_st &stream) {
+    stream.capture.reset();
+    stream.frontier.clear();
+  });
+  std::erase(driver.captures, kept);
+  destroyGraph(driver, kept->graph);
+}
+
+bool ptxsim::cuda::isCaptured(const Driver &driver, const CUgraph_st &graph) {
+  return std::any_of(
+      driver.captures.begin(), driver.captures.end(),
+      [&](const auto &capture) { return capture->graph == &graph; });
+}
 
 // --- what captures forbid ---
 

@@ -200,21 +200,23 @@ CUresult ptxsim::cuda::cuCtxSynchronize() {
   });
 }
 
-CUresult ptxsim::cuda::cuCtxSetLimit(CUlimit limit, size_t) {
-  return withCurrent([&](Driver &, CUctx_st &) {
-    return limit > CU_LIMIT_MALLOC_HEAP_SIZE ? CUDA_ERROR_UNSUPPORTED_LIMIT
-                                             : CUDA_SUCCESS;
+/// Remembered; nothing here has such a limit.
+CUresult ptxsim::cuda::cuCtxSetLimit(CUlimit limit, size_t value) {
+  return withCurrent([&](Driver &, CUctx_st &context) {
+    if (limit > CU_LIMIT_MALLOC_HEAP_SIZE)
+      return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    context.limits[limit] = value;
+    return CUDA_SUCCESS;
   });
 }
 
 CUresult ptxsim::cuda::cuCtxGetLimit(size_t *value, CUlimit limit) {
-  return withCurrent([&](Driver &, CUctx_st &) {
-    constexpr size_t defaults[] = {1024, 1 << 20, 8 << 20};
+  return withCurrent([&](Driver &, CUctx_st &context) {
     if (!value)
       return CUDA_ERROR_INVALID_VALUE;
     if (limit > CU_LIMIT_MALLOC_HEAP_SIZE)
       return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    *value = defaults[limit];
+    *value = context.limits[limit];
     return CUDA_SUCCESS;
   });
 }

@@ -33,6 +33,10 @@ constexpr int threadsPerMultiprocessor = 2048;
 constexpr int blocksPerMultiprocessor = 32;
 constexpr int threadsPerBlock = 1024;
 constexpr int portableClusterSize = 8;
+constexpr int registersPerMultiprocessor = 65536;
+constexpr int registersPerThread = 255;
+constexpr int quarters =
+    4; ///< parts of a multiprocessor with warps of their own
 
 } // namespace ptxsim::cuda
 

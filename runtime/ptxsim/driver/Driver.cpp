@@ -10,7 +10,7 @@ using namespace ptxsim::cuda;
 
 Driver::Driver() {
   if (const char *text = std::getenv("PTXSIM_OPTIONS"))
-    if (Status status = readOptions(text, options); !status)
+    if (Status status = readDriverOptions(text, options, registers); !status)
       optionsError = "PTXSIM_OPTIONS: " + status.message();
   const std::string device = deviceName();
   if (device != "h100" && device != "h200")
@@ -36,12 +36,17 @@ CUresult Driver::report(CUresult code, const std::string &text) {
 
 void Driver::destroyContext(CUcontext context) {
   auto mine = [&](auto &object) { return object.context == context; };
-  std::erase_if(captures, [&](const std::shared_ptr<Capture> &capture) {
-    if (capture->origin->context != context)
-      return false;
-    destroyGraph(*this, capture->graph);
-    return true;
-  });
+  // Captures that began here are over, others have lost a stream.
+  for (const std::shared_ptr<Capture> &capture :
+       std::vector<std::shared_ptr<Capture>>(captures))
+    if (capture->origin->context == context)
+      abandon(*this, capture);
+  auto invalidate = [&](CUstream_st &stream) {
+    if (stream.context == context && stream.capture)
+      stream.capture->invalid = true;
+  };
+  streams.forEach(invalidate);
+  invalidate(context->threadStream);
   libraries.eraseIf([&](CUlib_st &l) { return mine(*l.module); });
   std::erase_if(functions, [&](auto &f) { return f.second == context; });
   modules.eraseIf(mine);
@@ -55,6 +60,11 @@ void Driver::destroyContext(CUcontext context) {
 std::vector<CUcontext> &cuda::contextStack() {
   thread_local std::vector<CUcontext> stack;
   return stack;
+}
+
+bool &cuda::inCallback() {
+  thread_local bool inside = false;
+  return inside;
 }
 
 const std::pair<const CUdeviceptr, Block> *

@@ -7,6 +7,7 @@
 #include "runtime/ptxsim/counting/Collector.h"
 #include "runtime/ptxsim/driver/Exports.h"
 #include "runtime/ptxsim/driver/Objects.h"
+#include "runtime/ptxsim/driver/RegisterFacts.h"
 
 #include <mutex>
 #include <new>
@@ -40,6 +41,7 @@ struct Driver {
   std::mutex mutex;
   bool initialised = false;
   DeviceOptions options;
+  RegisterFacts registers;
   std::string optionsError; ///< of PTXSIM_OPTIONS
   bool reports = true;      ///< faults are written to stderr
   std::string lastError;
@@ -73,8 +75,23 @@ struct Driver {
 /// The calling thread's stack of contexts; the last one is current.
 std::vector<CUcontext> &contextStack();
 
+/// Does the calling thread run a function that the program has given to the
+/// driver? Such a function may not call the driver.
+bool &inCallback();
+
+/// While it lives the calling thread is in such a function.
+class Callback {
+public:
+  Callback() { inCallback() = true; }
+  ~Callback() { inCallback() = false; }
+  Callback(const Callback &) = delete;
+  Callback &operator=(const Callback &) = delete;
+};
+
 /// Calls f with the lock held and turns exceptions into codes.
 template <class F> CUresult locked(F f) {
+  if (inCallback())
+    return CUDA_ERROR_NOT_PERMITTED;
   try {
     std::lock_guard lock(Driver::get().mutex);
     return f(Driver::get());

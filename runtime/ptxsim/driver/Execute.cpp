@@ -22,7 +22,7 @@ struct Side {
 
 bool isDevice(const CUctx_st &context, CUmemorytype type, CUdeviceptr pointer) {
   return type == CU_MEMORYTYPE_DEVICE ||
-         (type == CU_MEMORYTYPE_UNIFIED && context.device.holds(pointer));
+         (type == CU_MEMORYTYPE_UNIFIED && context.mayHold(pointer));
 }
 
 CUresult copyRow(Driver &driver, CUctx_st &context, const Side &to,
@@ -57,10 +57,14 @@ CUresult run(Driver &driver, CUctx_st &context, const CopyWork &work) {
                  sideOf(c.dstMemoryType,
                         reinterpret_cast<CUdeviceptr>(c.dstHost), c.dstDevice,
                         c.dstXInBytes, c.dstY, c.dstZ, c.dstPitch, c.dstHeight);
+  for (CUmemorytype type : {c.srcMemoryType, c.dstMemoryType})
+    if (type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED)
+      return CUDA_ERROR_INVALID_VALUE;
   if (!c.WidthInBytes || !c.Height || !c.Depth)
     return CUDA_SUCCESS;
   for (const Side *side : {&from, &to})
-    if (!side->base || (c.Height > 1 && side->pitch < c.WidthInBytes) ||
+    if (!side->base ||
+        (c.Height * c.Depth > 1 && side->pitch < c.WidthInBytes) ||
         (c.Depth > 1 && side->height < c.Height))
       return CUDA_ERROR_INVALID_VALUE;
   if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY ||
@@ -81,14 +85,21 @@ CUresult run(Driver &driver, CUctx_st &context, const SetWork &work) {
     return CUDA_ERROR_INVALID_VALUE;
   if (s.dst % bytes || (s.height > 1 && s.pitch < s.width * bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  std::vector<std::byte> row(s.width * bytes);
-  for (size_t i = 0; i < row.size(); i += bytes)
-    std::memcpy(row.data() + i, &s.value, bytes);
+  size_t rowBytes = 0;
+  if (__builtin_mul_overflow(s.width, bytes, &rowBytes))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!rowBytes || !s.height)
+    return CUDA_SUCCESS;
+  std::vector<std::byte> pattern(std::min<size_t>(rowBytes, 1 << 20));
+  for (size_t i = 0; i < pattern.size(); i += bytes)
+    std::memcpy(pattern.data() + i, &s.value, bytes);
   for (size_t y = 0; y < s.height; ++y)
-    if (Status status = context.device.copyToDevice(s.dst + y * s.pitch,
-                                                    row.data(), row.size());
-        !status)
-      return driver.report(CUDA_ERROR_INVALID_VALUE, status.message());
+    for (size_t x = 0; x < rowBytes; x += pattern.size())
+      if (Status status = context.device.copyToDevice(
+              s.dst + y * s.pitch + x, pattern.data(),
+              std::min(pattern.size(), rowBytes - x));
+          !status)
+        return driver.report(CUDA_ERROR_INVALID_VALUE, status.message());
   return CUDA_SUCCESS;
 }
 
@@ -110,10 +121,14 @@ CUresult codeOf(FaultKind kind) {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-CUresult run(Driver &driver, CUctx_st &context, const KernelWork &work) {
+/// In the context of its module: a graph may have nodes of several.
+CUresult run(Driver &driver, CUctx_st &, const KernelWork &work) {
   if (!driver.functions.contains(work.function))
     return CUDA_ERROR_INVALID_HANDLE;
   const CUfunc_st &function = *work.function;
+  CUctx_st &context = *function.module->context;
+  if (context.fault)
+    return context.fault;
   std::vector<const void *> params;
   for (const Param &param : function.kernel->params)
     params.push_back(work.params.data() + param.offset);
@@ -135,11 +150,19 @@ CUresult run(Driver &driver, CUctx_st &context, const KernelWork &work) {
 }
 
 /// Without the lock: it may wait for another thread that calls the driver.
-CUresult run(Driver &driver, CUctx_st &, const HostWork &work) {
-  driver.mutex.unlock();
-  work.function(work.data);
-  driver.mutex.lock();
-  return CUDA_SUCCESS;
+CUresult run(Driver &driver, CUctx_st &context, const HostWork &work) {
+  struct Unlocked {
+    explicit Unlocked(std::mutex &mutex) : mutex(mutex) { mutex.unlock(); }
+    ~Unlocked() { mutex.lock(); }
+    std::mutex &mutex;
+    Callback inside;
+  };
+  {
+    const Unlocked unlocked(driver.mutex);
+    work.function(work.data);
+  }
+  return driver.contexts.has(&context) ? CUDA_SUCCESS
+                                       : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 CUresult run(Driver &driver, CUctx_st &, const RecordWork &work) {

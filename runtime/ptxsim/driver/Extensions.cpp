@@ -32,16 +32,15 @@ EXPORT const char *ptxsimLastError(void) {
 EXPORT int ptxsimSetOptions(const char *text) {
   Driver &driver = Driver::get();
   std::lock_guard lock(driver.mutex);
-  DeviceOptions options = driver.options;
-  Status status = text ? readOptions(text, options)
-                       : Status::error("expected options, but got NULL");
+  Status status =
+      text ? readDriverOptions(text, driver.options, driver.registers)
+           : Status::error("expected options, but got NULL");
   if (!status) {
     driver.lastError = status.message();
     return 1;
   }
-  driver.options = options;
   driver.contexts.forEach(
-      [&](CUctx_st &context) { context.device.setOptions(options); });
+      [&](CUctx_st &context) { context.device.setOptions(driver.options); });
   return 0;
 }
 

@@ -22,6 +22,7 @@ struct Entry {
         bytes(read<uint64_t>(at + 8)), compressedBytes(read<uint32_t>(at + 16)),
         arch(read<uint32_t>(at + 28)), text(at + headerBytes) {}
   enum : uint16_t { Ptx = 1 };
+  static constexpr uint32_t leastBytes = 32; ///< of the head, what is read
   uint16_t kind;
   uint32_t headerBytes;
   uint64_t bytes; ///< of the image, padded
@@ -38,6 +39,12 @@ Result<std::string> ptxOfContainer(const std::byte *container) {
   uint32_t bestArch = 0;
   bool compressed = false;
   while (at < end) {
+    const uint64_t room = uint64_t(end - at);
+    if (room < Entry::leastBytes || Entry(at).headerBytes < Entry::leastBytes ||
+        Entry(at).headerBytes > room ||
+        Entry(at).bytes > room - Entry(at).headerBytes)
+      return Status::error("expected a fat binary, but its images do not fill "
+                           "what its header says");
     const Entry entry(at);
     if (entry.kind == Entry::Ptx && entry.compressedBytes)
       compressed = true;

@@ -1,4 +1,4 @@
-// Functions and kernels: attributes, occupancy.
+// Functions and kernels: attributes.
 
 #include "runtime/ptxsim/driver/Functions.h"
 #include "runtime/ptxsim/driver/DeviceFacts.h"
@@ -40,8 +40,7 @@ CUresult getAttribute(const CUfunc_st &f, CUfunction_attribute attribute,
     *out = int(f.localBytes);
     return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_NUM_REGS:
-    // What a kernel that its own limits allow to run can have at most.
-    *out = std::min(255, 65536 / maxThreads(f) / 8 * 8);
+    *out = registersOf(f) ? registersOf(f) : mostRegisters(f, 1);
     return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_PTX_VERSION:
   case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
@@ -110,48 +109,7 @@ CUresult paramInfo(const CUfunc_st &f, size_t index, size_t *offset,
   return CUDA_SUCCESS;
 }
 
-CUresult potentialBlockSize(const CUfunc_st &f, int *minGrid, int *blockSize,
-                            CUoccupancyB2DSize sharedOf, size_t shared,
-                            int limit) {
-  if (!minGrid || !blockSize)
-    return CUDA_ERROR_INVALID_VALUE;
-  const int most = limit > 0 ? std::min(limit, maxThreads(f)) : maxThreads(f);
-  int bestThreads = 0;
-  *minGrid = *blockSize = 0;
-  for (int size = (most + 31) / 32 * 32; size > 0; size -= 32) {
-    const int threads = std::min(size, most);
-    const int blocks =
-        blocksPerSm(f, threads, sharedOf ? sharedOf(threads) : shared);
-    if (blocks * threads <= bestThreads)
-      continue;
-    bestThreads = blocks * threads;
-    *blockSize = threads;
-    *minGrid = blocks * multiprocessors;
-  }
-  return CUDA_SUCCESS;
-}
-
 } // namespace
-
-int ptxsim::cuda::maxThreads(const CUfunc_st &f) {
-  const std::optional<Dim3> d =
-      f.kernel->reqntid ? f.kernel->reqntid : f.kernel->maxntid;
-  return d ? int(std::min(1024u, d->x * d->y * d->z)) : threadsPerBlock;
-}
-
-int ptxsim::cuda::blocksPerSm(const CUfunc_st &f, int threads,
-                              size_t dynamicShared) {
-  if (threads < 1 || threads > maxThreads(f) ||
-      f.kernel->staticSharedBytes + dynamicShared > sharedPerBlockOptIn)
-    return 0;
-  // Shared memory comes in pieces of 128 bytes.
-  const size_t shared =
-      (f.kernel->staticSharedBytes + dynamicShared + 127) / 128 * 128 +
-      reservedSharedPerBlock;
-  return std::min({blocksPerMultiprocessor,
-                   threadsPerMultiprocessor / ((threads + 31) / 32 * 32),
-                   int(sharedPerMultiprocessor / shared)});
-}
 
 // --- functions ---
 
@@ -234,92 +192,4 @@ CUresult ptxsim::cuda::cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex,
                                             size_t *paramSize) {
   return cuFuncGetParamInfo(functionOf(kernel), paramIndex, paramOffset,
                             paramSize);
-}
-
-// --- occupancy ---
-
-CUresult ptxsim::cuda::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-    int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
-  return withFunction(func, [&](CUfunc_st &f) {
-    if (!numBlocks || blockSize < 1)
-      return CUDA_ERROR_INVALID_VALUE;
-    *numBlocks = blocksPerSm(f, blockSize, dynamicSMemSize);
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult ptxsim::cuda::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize,
-    unsigned) {
-  return cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize,
-                                                     dynamicSMemSize);
-}
-
-CUresult ptxsim::cuda::cuOccupancyMaxPotentialBlockSize(
-    int *minGridSize, int *blockSize, CUfunction func,
-    CUoccupancyB2DSize sharedOf, size_t shared, int limit) {
-  return withFunction(func, [&](CUfunc_st &f) {
-    return potentialBlockSize(f, minGridSize, blockSize, sharedOf, shared,
-                              limit);
-  });
-}
-
-CUresult ptxsim::cuda::cuOccupancyMaxPotentialBlockSizeWithFlags(
-    int *minGridSize, int *blockSize, CUfunction func,
-    CUoccupancyB2DSize sharedOf, size_t shared, int limit, unsigned) {
-  return cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func,
-                                          sharedOf, shared, limit);
-}
-
-CUresult ptxsim::cuda::cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes,
-                                                               CUfunction func,
-                                                               int numBlocks,
-                                                               int blockSize) {
-  return withFunction(func, [&](CUfunc_st &f) {
-    if (!bytes || numBlocks < 1 || blocksPerSm(f, blockSize, 0) < numBlocks)
-      return CUDA_ERROR_INVALID_VALUE;
-    const int each = sharedPerMultiprocessor / numBlocks / 128 * 128 -
-                     reservedSharedPerBlock;
-    *bytes = size_t(std::min(each, sharedPerBlockOptIn) -
-                    int((f.kernel->staticSharedBytes + 127) / 128 * 128));
-    return CUDA_SUCCESS;
-  });
-}
-
-namespace {
-unsigned clusterSizeOf(const CUlaunchConfig &config, const CUfunc_st &f) {
-  Dim3 d = f.kernel->cluster.value_or(Dim3());
-  for (unsigned i = 0; i < config.numAttrs; ++i)
-    if (config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-      d = {config.attrs[i].value.clusterDim.x,
-           config.attrs[i].value.clusterDim.y,
-           config.attrs[i].value.clusterDim.z};
-  return std::max(1u, d.x * d.y * d.z);
-}
-} // namespace
-
-/// As if clusters could use any multiprocessors.
-CUresult
-ptxsim::cuda::cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
-                                           const CUlaunchConfig *config) {
-  return withFunction(func, [&](CUfunc_st &f) {
-    if (!numClusters || !config)
-      return CUDA_ERROR_INVALID_VALUE;
-    const int threads =
-        int(config->blockDimX * config->blockDimY * config->blockDimZ);
-    *numClusters = blocksPerSm(f, threads, config->sharedMemBytes) *
-                   multiprocessors / int(clusterSizeOf(*config, f));
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult ptxsim::cuda::cuOccupancyMaxPotentialClusterSize(
-    int *clusterSize, CUfunction func, const CUlaunchConfig *config) {
-  return withFunction(func, [&](CUfunc_st &f) {
-    if (!clusterSize || !config)
-      return CUDA_ERROR_INVALID_VALUE;
-    *clusterSize =
-        f.nonPortableCluster ? 2 * portableClusterSize : portableClusterSize;
-    return CUDA_SUCCESS;
-  });
 }

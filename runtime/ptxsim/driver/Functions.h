@@ -13,8 +13,16 @@ inline CUfunction functionOf(CUkernel kernel) {
   return reinterpret_cast<CUfunction>(kernel);
 }
 
-/// CTAs of a kernel that a multiprocessor holds, as far as threads and shared
-/// memory limit it. PTX does not tell the registers that ptxas will use.
+/// Registers of a thread: what PTXSIM_OPTIONS says, else .maxnreg, else the
+/// most that let .minnctapersm CTAs run. 0: unknown, they limit nothing.
+int registersOf(const CUfunc_st &function);
+/// The most registers of a thread with which `blocks` of the largest CTAs fit
+/// into a multiprocessor.
+int mostRegisters(const CUfunc_st &function, int blocks);
+/// Do the registers of a multiprocessor suffice for a CTA of so many threads?
+bool registersFit(const CUfunc_st &function, int threads);
+/// CTAs of a kernel that a multiprocessor holds, by threads, shared memory and
+/// registers.
 int blocksPerSm(const CUfunc_st &function, int threads, size_t dynamicShared);
 /// Threads a CTA may have at most.
 int maxThreads(const CUfunc_st &function);

@@ -125,6 +125,8 @@ CUresult ptxsim::cuda::cuGraphClone(CUgraph *phGraphClone,
 
 CUresult ptxsim::cuda::cuGraphDestroy(CUgraph hGraph) {
   return withGraph(hGraph, [&](Driver &driver, CUgraph_st &graph) {
+    if (isCaptured(driver, graph))
+      return CUDA_ERROR_INVALID_VALUE;
     destroyGraph(driver, &graph);
     return CUDA_SUCCESS;
   });
@@ -133,6 +135,8 @@ CUresult ptxsim::cuda::cuGraphDestroy(CUgraph hGraph) {
 CUresult ptxsim::cuda::cuGraphDestroyNode(CUgraphNode hNode) {
   return withNode(hNode, [&](Driver &driver, CUgraphNode_st &node) {
     CUgraph_st &graph = *node.graph;
+    if (isCaptured(driver, graph)) // its streams go on behind the node
+      return CUDA_ERROR_INVALID_VALUE;
     for (const auto &other : graph.nodes)
       std::erase(other->dependencies, &node);
     driver.nodes.erase(&node);

@@ -13,6 +13,11 @@ void destroyGraph(Driver &driver, CUgraph graph);
 /// circle.
 std::vector<CUgraphNode> orderOf(const CUgraph_st &graph);
 
+/// Ends a capture that cannot end otherwise: its streams are free, its graph is
+/// gone.
+void abandon(Driver &driver, const std::shared_ptr<Capture> &capture);
+/// Is the graph that of a capture under way?
+bool isCaptured(const Driver &driver, const CUgraph_st &graph);
 /// A captured stream: events carry what is to be waited for.
 CUresult recordInCapture(CUstream_st &stream, CUevent_st &event);
 CUresult waitInCapture(CUstream_st &stream, CUevent_st &event);

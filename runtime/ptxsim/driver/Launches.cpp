@@ -28,7 +28,7 @@ Attributes attributesOf(const CUlaunchConfig &config) {
     const CUlaunchAttribute &a = config.attrs[i];
     switch (a.id) {
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-      if (a.value.clusterDim.x * a.value.clusterDim.y * a.value.clusterDim.z)
+      if (a.value.clusterDim.x || a.value.clusterDim.y || a.value.clusterDim.z)
         out.cluster = {a.value.clusterDim.x, a.value.clusterDim.y,
                        a.value.clusterDim.z};
       break;
@@ -52,6 +52,11 @@ CUresult copyParams(Driver &driver, const Kernel &kernel,
                     void *const *kernelParams, void *const *extra,
                     std::vector<std::byte> &out) {
   out.assign(kernel.paramBytes, std::byte(0));
+  if (kernelParams && extra)
+    return driver.fail(CUDA_ERROR_INVALID_VALUE,
+                       fmt::format("kernel '{}': expected kernelParams or "
+                                   "extra, but got both",
+                                   kernel.name));
   if (kernelParams) {
     for (const Param &param : kernel.params) {
       const void *value = kernelParams[&param - kernel.params.data()];
@@ -72,6 +77,8 @@ CUresult copyParams(Driver &driver, const Kernel &kernel,
       buffer = extra[1];
       break;
     case paramBufferSize:
+      if (!extra[1])
+        return CUDA_ERROR_INVALID_VALUE;
       bytes = *static_cast<const size_t *>(extra[1]);
       break;
     default:
@@ -92,6 +99,22 @@ CUresult checkLaunch(Driver &driver, const CUlaunchConfig &config,
   const uint64_t threads =
       uint64_t(config.blockDimX) * config.blockDimY * config.blockDimZ;
   const std::string &name = function.kernel->name;
+  if (!threads || config.blockDimX > 1024 || config.blockDimY > 1024 ||
+      config.blockDimZ > 64 || threads > uint64_t(threadsPerBlock))
+    return driver.fail(
+        CUDA_ERROR_INVALID_VALUE,
+        fmt::format("kernel '{}': expected a block of 1 to {} threads, but got "
+                    "({},{},{})",
+                    name, threadsPerBlock, config.blockDimX, config.blockDimY,
+                    config.blockDimZ));
+  if (!config.gridDimX || !config.gridDimY || !config.gridDimZ ||
+      config.gridDimX > 0x7fffffffu || config.gridDimY > 65535 ||
+      config.gridDimZ > 65535)
+    return driver.fail(
+        CUDA_ERROR_INVALID_VALUE,
+        fmt::format("kernel '{}': expected a grid of 1 to "
+                    "(2147483647,65535,65535), but got ({},{},{})",
+                    name, config.gridDimX, config.gridDimY, config.gridDimZ));
   if (config.sharedMemBytes > unsigned(function.maxDynamicShared))
     return driver.fail(
         CUDA_ERROR_INVALID_VALUE,
@@ -99,6 +122,13 @@ CUresult checkLaunch(Driver &driver, const CUlaunchConfig &config,
                     "memory (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), "
                     "but got {}",
                     name, function.maxDynamicShared, config.sharedMemBytes));
+  if (!registersFit(function, int(threads)))
+    return driver.fail(
+        CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+        fmt::format("kernel '{}': expected at most {} threads with {} "
+                    "registers each, but got {}",
+                    name, maxThreads(function), registersOf(function),
+                    threads));
   const Dim3 c = work.cluster.value_or(Dim3());
   const uint64_t size = uint64_t(c.x) * c.y * c.z;
   if (size > uint64_t(portableClusterSize) && !function.nonPortableCluster)
@@ -151,15 +181,22 @@ CUresult ptxsim::cuda::cuLaunchKernelEx(const CUlaunchConfig *config,
   return inContext([&](Driver &driver, CUctx_st &context) {
     if (!config)
       return CUDA_ERROR_INVALID_VALUE;
+    const Attributes attributes = attributesOf(*config);
+    CUstream stream = findStream(driver, context, config->hStream);
+    // All that a launch names is of the current context.
+    if (!driver.functions.contains(f) || !stream ||
+        stream->context != &context || f->module->context != &context ||
+        (attributes.completed && !driver.events.has(attributes.completed)))
+      return CUDA_ERROR_INVALID_HANDLE;
     KernelWork work;
     if (CUresult code =
             makeKernelWork(driver, *config, f, kernelParams, extra, work))
       return code;
     if (CUresult code = submit(context, config->hStream, std::move(work)))
       return code;
-    CUevent event = attributesOf(*config).completed;
-    return event ? submit(context, config->hStream, RecordWork{event})
-                 : CUDA_SUCCESS;
+    return attributes.completed ? submit(context, config->hStream,
+                                         RecordWork{attributes.completed})
+                                : CUDA_SUCCESS;
   });
 }
 

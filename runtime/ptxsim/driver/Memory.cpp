@@ -33,6 +33,9 @@ CUresult allocate(Driver &driver, CUctx_st &context, CUdeviceptr *out,
       return driver.fail(CUDA_ERROR_OUT_OF_MEMORY, status.message());
   context.blocks.emplace(*pointer, Block{kind, bytes, id, flags});
   context.allocated += bytes;
+  // Addresses only grow.
+  context.lowest = context.lowest ? context.lowest : *pointer;
+  context.highest = *pointer + bytes;
   *out = *pointer;
   return CUDA_SUCCESS;
 }
@@ -73,10 +76,11 @@ template <class T> CUresult put(void *data, T value) {
 CUresult attributeOf(Driver &driver, CUctx_st &context, void *data,
                      CUpointer_attribute attribute, CUdeviceptr pointer) {
   const auto *found = context.blockOf(pointer);
-  if (!found)
+  if (!found && !context.device.holds(pointer))
     return driver.fail(CUDA_ERROR_INVALID_VALUE,
                        fmt::format("{:#x} is in no allocation", pointer));
-  const Block &block = found->second;
+  // A variable of a module is no block.
+  const Block block = found ? found->second : Block();
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_CONTEXT:
     return put(data, reinterpret_cast<uint64_t>(&context));
@@ -96,9 +100,9 @@ CUresult attributeOf(Driver &driver, CUctx_st &context, void *data,
   case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
     return put(data, 0);
   case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    return put(data, found->first);
+    return found ? put(data, found->first) : CUDA_ERROR_NOT_SUPPORTED;
   case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-    return put(data, block.bytes);
+    return found ? put(data, block.bytes) : CUDA_ERROR_NOT_SUPPORTED;
   case CU_POINTER_ATTRIBUTE_MAPPED:
     return put(data, 1u);
   default:
@@ -131,8 +135,12 @@ CUresult ptxsim::cuda::cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch,
     if (!pPitch || (ElementSizeBytes != 4 && ElementSizeBytes != 8 &&
                     ElementSizeBytes != 16))
       return CUDA_ERROR_INVALID_VALUE;
-    *pPitch = (WidthInBytes + 511) / 512 * 512;
-    return allocate(driver, context, dptr, *pPitch * Height, Block::Device);
+    size_t pitch = 0, bytes = 0;
+    if (__builtin_add_overflow(WidthInBytes, 511, &pitch) ||
+        __builtin_mul_overflow(pitch / 512 * 512, Height, &bytes))
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    *pPitch = pitch / 512 * 512;
+    return allocate(driver, context, dptr, bytes, Block::Device);
   });
 }
 
@@ -265,6 +273,8 @@ CUresult ptxsim::cuda::cuPointerGetAttributes(unsigned numAttributes,
       return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < numAttributes; ++i) {
       const CUpointer_attribute a = attributes[i];
+      if (!data[i])
+        return CUDA_ERROR_INVALID_VALUE;
       if (attributeOf(driver, context, data[i], a, ptr) == CUDA_SUCCESS)
         continue;
       if (a == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
@@ -283,8 +293,10 @@ CUresult ptxsim::cuda::cuPointerGetAttributes(unsigned numAttributes,
 /// Where memory lies makes no difference.
 CUresult ptxsim::cuda::cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t,
                                              CUmemLocation, unsigned,
-                                             CUstream) {
-  return inContext([&](Driver &, CUctx_st &context) {
+                                             CUstream hStream) {
+  return inContext([&](Driver &driver, CUctx_st &context) {
+    if (!findStream(driver, context, hStream))
+      return CUDA_ERROR_INVALID_HANDLE;
     return context.blockOf(devPtr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }

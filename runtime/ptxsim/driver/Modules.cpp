@@ -160,7 +160,12 @@ CUresult ptxsim::cuda::cuModuleLoad(CUmodule *module, const char *fname) {
 }
 
 CUresult ptxsim::cuda::cuModuleUnload(CUmodule hmod) {
-  return withModule(hmod, [&](Driver &driver) { return unload(driver, hmod); });
+  return withModule(hmod, [&](Driver &driver) {
+    bool ofLibrary = false;
+    driver.libraries.forEach(
+        [&](CUlib_st &library) { ofLibrary |= library.module == hmod; });
+    return ofLibrary ? CUDA_ERROR_NOT_PERMITTED : unload(driver, hmod);
+  });
 }
 
 CUresult ptxsim::cuda::cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {

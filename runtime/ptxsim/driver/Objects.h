@@ -103,6 +103,8 @@ struct CUctx_st {
   CUstream_st legacyStream, threadStream; ///< CU_STREAM_LEGACY, _PER_THREAD
   std::map<CUdeviceptr, Block> blocks;
   size_t allocated = 0;
+  CUdeviceptr lowest = 0, highest = 0; ///< of all blocks there have been
+  size_t limits[3] = {1024, 1 << 20, 8 << 20}; ///< by CUlimit
   uint64_t id = 0;
   unsigned flags = 0;
   /// After a fault of a kernel every call gives its code, as with CUDA.
@@ -110,6 +112,10 @@ struct CUctx_st {
 
   /// The block that holds this address: its base and itself.
   const std::pair<const CUdeviceptr, Block> *blockOf(CUdeviceptr pointer) const;
+  /// Is it memory of the device, or was it, or is it between such memory?
+  bool mayHold(CUdeviceptr pointer) const {
+    return (pointer >= lowest && pointer < highest) || device.holds(pointer);
+  }
 };
 
 } // namespace ptxsim::cuda

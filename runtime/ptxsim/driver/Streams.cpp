@@ -84,16 +84,10 @@ CUresult ptxsim::cuda::cuStreamDestroy_v2(CUstream hStream) {
     if (!driver.streams.has(hStream))
       return CUDA_ERROR_INVALID_HANDLE;
     if (hStream->capture) {
-      // Nothing can end the capture any more.
       hStream->capture->invalid = true;
-      if (hStream->capture->origin == hStream) {
-        driver.streams.forEach([&](CUstream_st &other) {
-          if (&other != hStream && other.capture == hStream->capture)
-            other.capture.reset(), other.frontier.clear();
-        });
-        std::erase(driver.captures, hStream->capture);
-        destroyGraph(driver, hStream->capture->graph);
-      }
+      // Nothing can end the capture any more.
+      if (hStream->capture->origin == hStream)
+        abandon(driver, hStream->capture);
     }
     driver.streams.erase(hStream);
     return CUDA_SUCCESS;
@@ -147,8 +141,10 @@ CUresult ptxsim::cuda::cuStreamAddCallback(CUstream hStream,
     return CUDA_ERROR_INVALID_VALUE;
   // The kernels before it have run; one that faulted has ended the context.
   const CUresult code = waitForStream(hStream);
-  if (code == CUDA_SUCCESS)
+  if (code == CUDA_SUCCESS) {
+    const Callback inside;
     callback(hStream, CUDA_SUCCESS, userData);
+  }
   return code;
 }
 
@@ -180,6 +176,8 @@ CUresult ptxsim::cuda::cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
                    [&](Driver &driver, CUctx_st &context, CUevent_st &event) {
                      CUstream stream = findStream(driver, context, hStream);
                      if (!stream)
+                       return CUDA_ERROR_INVALID_HANDLE;
+                     if (stream->context != event.context)
                        return CUDA_ERROR_INVALID_HANDLE;
                      if (flags & ~recordExternal)
                        return CUDA_ERROR_INVALID_VALUE;
@@ -224,7 +222,7 @@ CUresult ptxsim::cuda::cuEventElapsedTime_v2(float *pMilliseconds,
     const CUevent_st &end = *hEnd;
     if (!pMilliseconds)
       return CUDA_ERROR_INVALID_VALUE;
-    if (!start.recorded || !end.recorded ||
+    if (!start.recorded || !end.recorded || start.context != end.context ||
         (start.flags | end.flags) & disableTiming)
       return CUDA_ERROR_INVALID_HANDLE;
     *pMilliseconds =

@@ -26,8 +26,9 @@ CUresult ptxsim::cuda::cuTensorMapEncodeTiled(
     const cuuint32_t *elementStrides, CUtensorMapInterleave interleave,
     CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
     CUtensorMapFloatOOBfill oobFill) {
-  if (!tensorMap || !globalDim || !boxDim || !elementStrides ||
-      tensorRank < 1 || tensorRank > 5 || (tensorRank > 1 && !globalStrides))
+  if (!tensorMap || reinterpret_cast<uintptr_t>(tensorMap) % 64 || !globalDim ||
+      !boxDim || !elementStrides || tensorRank < 1 || tensorRank > 5 ||
+      (tensorRank > 1 && !globalStrides))
     return CUDA_ERROR_INVALID_VALUE;
   TensorMapDesc desc;
   desc.type = TensorMapDesc::DataType(tensorDataType);

@@ -220,21 +220,6 @@ TEST_F(Launch, Cooperative) {
             CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
-TEST_F(Launch, Occupancy) {
-  CUfunction f = function("shared");
-  int blocks = 0, grid = 0, block = 0;
-  // Threads: 2048 / 768; shared memory: 228 KiB / (100 + 1) KiB.
-  EXPECT_CUDA(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 768, 0));
-  EXPECT_EQ(blocks, 2);
-  EXPECT_CUDA(
-      cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, 102400));
-  EXPECT_EQ(blocks, 2);
-  EXPECT_CUDA(
-      cuOccupancyMaxPotentialBlockSize(&grid, &block, f, nullptr, 0, 0));
-  EXPECT_EQ(block, 1024);
-  EXPECT_EQ(grid, 264);
-}
-
 TEST_F(Launch, FaultsEndTheContext) {
   CUdeviceptr x = buffer({1, 2});
   CUfunction add = function("add");
