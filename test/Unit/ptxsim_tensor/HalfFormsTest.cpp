@@ -123,9 +123,9 @@ uint16_t extreme(uint16_t a, uint16_t b, bool max, bool nan, bool xorSign) {
   float x = H::widen(a), y = H::widen(b);
   uint16_t result;
   if (std::isnan(x) && std::isnan(y))
-    result = 0x7fff;
+    return 0x7fff; // a NaN takes no sign
   else if (nan && (std::isnan(x) || std::isnan(y)))
-    result = 0x7fff;
+    return 0x7fff;
   else if (std::isnan(x))
     result = b;
   else if (std::isnan(y))
