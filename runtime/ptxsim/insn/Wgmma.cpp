@@ -335,6 +335,11 @@ void fence(Warp &w, const Op &op, uint32_t mask) {
   w.wgmma.fenced = true;
   for (uint8_t &row : w.wgmma.rows)
     row &= uint8_t(~WgmmaState::Touched);
+  // It orders what the warp's registers were used for before, so the loads of
+  // all lanes are over for each lane behind it. DeepGEMM relies on that: lane 0
+  // alone tells the producer that the scales of its warp have been read.
+  if (w.cta->clocks)
+    w.cta->clocks->syncWarp(w, mask);
 }
 
 void commit(Warp &w, const Op &op, uint32_t mask) {
