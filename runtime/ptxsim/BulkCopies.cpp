@@ -44,7 +44,7 @@ void BulkCopies::finish(Copy &copy) {
 
 void BulkCopies::finish(Warp &warp) {
   for (Copy &c : pending) {
-    if (!c.isReleased && warp.cta->launch.options.checks.asyncHazards)
+    if (!c.isReleased && warp.cta->launch.options.checks.exitPending)
       warp.fault(*c.transfer.op, c.transfer.lane,
                  "the CTA ends while this copy may still read its shared "
                  "memory: expected a cp.async.bulk.wait_group before");

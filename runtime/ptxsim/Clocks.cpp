@@ -60,7 +60,7 @@ Clocks::Clocks(Cluster &cluster) : cluster(cluster) {
     s.base = Clock(agents);
   }
   barriers.resize(16 * cluster.ctas.size(), Clock(agents));
-  clusterOpen = clusterDone = Clock(agents);
+  clusterOpen = clusterDone = met = Clock(agents);
 }
 
 void Clocks::restart() {
@@ -72,7 +72,7 @@ void Clocks::restart() {
     s.base.clear();
     std::fill(s.base.all.begin(), s.base.all.end(), now - 1);
     s.groups.clear();
-    s.bulk.clear(), s.copies.clear();
+    s.bulk.clear(), s.copies.clear(), s.loadFences.clear();
     std::fill(std::begin(s.closed), std::end(s.closed), 0);
     for (Fences &fences : s.fences)
       fences.ready.clear(), fences.seen.clear();
@@ -226,6 +226,44 @@ void Clocks::syncWarp(const Warp &w, uint32_t mask) {
   advance(warp);
   std::erase_if(s.groups, [&](const Group &g) { return !(g.mask & ~mask); });
   s.groups.push_back({mask, std::move(clock)});
+}
+
+void Clocks::fenceLoads(const Warp &w) {
+  constexpr size_t most = 1 << 16;
+  std::vector<uint32_t> &fences = states[agentOf(w)].loadFences;
+  if (fences.size() == most)
+    fences.erase(fences.begin(), fences.begin() + most / 2);
+  fences.push_back(++now);
+  epoch[agentOf(w)] = ++now;
+}
+
+bool Clocks::areLoadsOver(unsigned warp, unsigned lane, unsigned agent,
+                          uint32_t stamp) const {
+  if (agent >= warps)
+    return false;
+  const std::vector<uint32_t> &fences = states[agent].loadFences;
+  const auto next = std::upper_bound(fences.begin(), fences.end(), stamp);
+  if (next == fences.end())
+    return false;
+  const WarpState &s = states[warp];
+  if (agent == warp || s.base.knowsAny(agent, *next))
+    return true;
+  for (const Group &g : s.groups)
+    if (lane < warpSize && g.mask >> lane & 1 && g.clock.knowsAny(agent, *next))
+      return true;
+  return false;
+}
+
+void Clocks::meet(const Warp *warpsThere, unsigned count) {
+  met.clear();
+  const unsigned first = agentOf(warpsThere[0]);
+  for (unsigned i = 0; i < count; ++i)
+    release(first + i, warpsThere[i].live, met);
+  for (unsigned i = 0; i < count; ++i) {
+    states[first + i].base.join(met);
+    states[first + i].groups.clear();
+    setLimit(first + i);
+  }
 }
 
 void Clocks::arrive(const Warp &w, uint32_t mask, unsigned barrier) {

@@ -31,6 +31,11 @@ struct Clock {
             (lane < 32 ? lanes[agent] >> lane & 1
                        : (lanes[agent] & (lanes[agent] - 1)) != 0));
   }
+  /// Is anything of the agent at or after the stamp known to be over?
+  bool knowsAny(unsigned agent, uint32_t stamp) const {
+    return stamp <= all[agent] ||
+           (isPartial && stamp <= some[agent] && lanes[agent]);
+  }
 };
 
 /// What happened before what in a cluster. The agents are its warps and what
@@ -93,6 +98,13 @@ public:
   void learn(unsigned warp, uint32_t mask, unsigned agent, uint32_t stamp);
   /// bar.warp.sync among the lanes of mask.
   void syncWarp(const Warp &w, uint32_t mask);
+  /// wgmma.fence: the loads of all lanes are over for what any of them does
+  /// behind it, and for those who learn of that.
+  void fenceLoads(const Warp &w);
+  bool areLoadsOver(unsigned warp, unsigned lane, unsigned agent,
+                    uint32_t stamp) const;
+  /// All lanes of `count` warps that stand at the same place.
+  void meet(const Warp *warpsThere, unsigned count);
   void arrive(const Warp &w, uint32_t mask, unsigned barrier);
   struct Waiting {
     unsigned warp;
@@ -184,8 +196,9 @@ private:
       unsigned lane, agent;
       uint32_t stamp, group;
     };
-    std::vector<Copy> bulk, copies; ///< not waited for
-    uint32_t closed[32] = {};       ///< bulk groups of each lane
+    std::vector<Copy> bulk, copies;   ///< not waited for
+    uint32_t closed[32] = {};         ///< bulk groups of each lane
+    std::vector<uint32_t> loadFences; ///< stamps that are nothing but this
   };
   void touch(unsigned warp);
   void advance(unsigned warp);
@@ -205,7 +218,7 @@ private:
   std::vector<unsigned> issuers;
   std::vector<WarpState> states;
   std::vector<Clock> barriers;
-  Clock clusterOpen, clusterDone;
+  Clock clusterOpen, clusterDone, met;
   struct Key {
     const void *address;
     uint32_t scope; ///< rank of the CTA, or ~0

@@ -230,7 +230,7 @@ void Cta::runWarps(bool &alive, bool &progress) {
 }
 
 void Cta::finish() {
-  if (launch.options.checks.asyncHazards)
+  if (launch.options.checks.exitPending)
     checkMbarriers();
   if (launch.options.checks.limits)
     checkRegisters();
@@ -399,8 +399,8 @@ std::string Cta::describeWait(const Warp &w, const Split &split) const {
   if (split.barrier == waitsForCluster)
     return text + " (barrier.cluster)";
   if (split.barrier == waitsForWarpgroup)
-    return text + " (the other warps of the warpgroup have not issued the "
-                  "wgmma yet)";
+    return text + " (other warps of the warpgroup have not come to this wgmma "
+                  "instruction, or issued what it waits for)";
   if (split.barrier == waitsForMbarrier) {
     for (const Mbarrier &b : mbarriers)
       if (b.offset == split.object)

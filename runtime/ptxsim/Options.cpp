@@ -22,9 +22,11 @@ constexpr Switch switches[] = {
     {"shared-races", &Checks::sharedRaces},
     {"global-races", &Checks::globalRaces},
     {"async-hazards", &Checks::asyncHazards},
+    {"exit-pending", &Checks::exitPending},
     {"wgmma-hazards", &Checks::wgmmaHazards},
     {"divergence", &Checks::divergence},
     {"proxy-fence", &Checks::proxyFence},
+    {"warpgroup-order", &Checks::warpgroupOrder},
     {"limits", &Checks::limits},
 };
 

@@ -16,8 +16,8 @@ struct Op;
 enum class Reduction : uint8_t { None, Add, Min, Max, Inc, Dec, And, Or, Xor };
 
 /// An asynchronous operation: a bulk copy or st.async with all that it needs to
-/// take effect later, or the arrival of cp.async.mbarrier.arrive. Addresses of shared
-/// memory count in the CTA's window.
+/// take effect later, or the arrival of cp.async.mbarrier.arrive. Addresses of
+/// shared memory count in the CTA's window.
 struct Transfer {
   enum Kind : uint8_t {
     ToShared, ///< global to shared memory

@@ -309,7 +309,7 @@ void Warp::jump(uint32_t mask, uint32_t target) {
 }
 
 void Warp::exitLanes(uint32_t mask) {
-  if (cta->launch.options.checks.asyncHazards)
+  if (cta->launch.options.checks.exitPending)
     if (const AsyncCopies::Copy *copy = copies.find(mask))
       fault(ops[copy->pc], copy->lane,
             "the copy is still in flight when its thread exits: expected a "

@@ -5,6 +5,7 @@
 #include "runtime/ptxsim/numeric/Wgmma.h"
 
 #include <array>
+#include <vector>
 
 namespace ptxsim {
 
@@ -27,15 +28,16 @@ struct WgmmaPending {
 /// What a warp knows of its wgmma.
 struct WgmmaState {
   std::vector<WgmmaPending> pending;
-  uint32_t closed = 0; ///< groups
-  uint64_t issued = 0; ///< wgmma.mma_async so far
-  bool fenced = false; ///< a wgmma.fence has been executed
+  uint32_t closed = 0;   ///< groups
+  uint64_t issued = 0;   ///< wgmma.mma_async so far
+  bool fenced = false;   ///< a wgmma.fence has been executed
+  uint64_t meetings = 0; ///< wgmma.fence so far
   /// Per 64 bytes of the register file, at the start of a row.
   enum : uint8_t { InFlight = 1, Touched = 2 };
   std::vector<uint8_t> rows;
   void clear() {
     pending.clear();
-    closed = 0, issued = 0, fenced = false;
+    closed = 0, issued = 0, fenced = false, meetings = 0;
     std::fill(rows.begin(), rows.end(), 0);
   }
 };
@@ -50,17 +52,34 @@ struct WgmmaGroup {
     uint64_t descriptor = 0;
     uint32_t stamp = 0; ///< of its reads, for the race detector
     WrittenBy writtenB; ///< who wrote B, once the first warp has looked
-    bool hasB = false;
+  };
+  /// By number, a ring: all that one warp has issued and another has not, and
+  /// more.
+  std::vector<Entry> entries = std::vector<Entry>(64);
+  Entry &entry(uint64_t number) { return entries[number % entries.size()]; }
+  /// Makes room for a number when all below `oldest` have been issued by all.
+  void reserve(uint64_t oldest, uint64_t number);
+  /// A ring by number too; what has gone is widened again.
+  struct Widened {
+    uint64_t number = ~0ull;
     WideB b;
   };
-  std::array<Entry, 32> entries;
+  std::array<Widened, 32> widened;
   /// Numbers below this have been waited for by a warp. As the four compute
   /// together, the others' operands have been read too.
   uint64_t completed = 0;
+  /// The wgmma.fence at which warps have arrived, as bits, and how often all
+  /// four have met so far.
+  uint32_t arrived = 0;
+  const Op *fence = nullptr;
+  unsigned fenceWarp = 0;
+  uint64_t meetings = 0;
   void clear() {
-    completed = 0;
+    completed = 0, arrived = 0, meetings = 0;
     for (Entry &e : entries)
-      e.number = ~0ull, e.hasB = false;
+      e.number = ~0ull;
+    for (Widened &w : widened)
+      w.number = ~0ull;
   }
 };
 

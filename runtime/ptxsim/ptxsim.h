@@ -94,13 +94,18 @@ struct Checks {
                             ///< (opt-in: slow)
   bool asyncHazards = true; ///< use of a cp.async's destination before its
                             ///< wait, writes to the source of a bulk copy under
-                            ///< way, and copies in flight at the exit
+                            ///< way
+  bool exitPending = true; ///< copies in flight when their thread or CTA exits,
+                           ///< mbarriers whose copies nobody has waited for
   bool wgmmaHazards = true; ///< missing wgmma.fence, and registers and shared
                             ///< memory of a wgmma under way
   bool divergence = true; ///< .aligned instructions reached by a part of a warp
   bool proxyFence =
       true; ///< bulk copies and wgmma that read shared memory which was written
             ///< without a fence.proxy.async since
+  bool warpgroupOrder =
+      true; ///< wgmma.fence orders no stores of other warps; off: it does, as
+            ///< if it were a barrier of the warpgroup's four warps
   bool limits = true; ///< registers, shared memory, threads and cluster of a
                       ///< launch against the device's
 };

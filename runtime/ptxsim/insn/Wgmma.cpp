@@ -3,6 +3,7 @@
 // for it.
 
 #include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/FunctionBuilder.h"
 #include "runtime/ptxsim/insn/MmaElement.h"
 
@@ -153,10 +154,7 @@ void gatherB(Warp &w, const Op &op, const Form &f, uint64_t bits, WideB &b) {
   widenTransposedB(shapeOf(f), reinterpret_cast<const uint16_t *>(rows), b);
 }
 
-WgmmaGroup::Entry &entryOf(Warp &w, uint64_t number) {
-  WgmmaGroup &group = w.cta->wgmmaGroups[w.index / 4];
-  return group.entries[number % group.entries.size()];
-}
+WgmmaGroup &groupOf(Warp &w) { return w.cta->wgmmaGroups[w.index / 4]; }
 
 void compute(Warp &w, WgmmaPending &p) {
   const Op &op = *p.op;
@@ -173,16 +171,16 @@ void compute(Warp &w, WgmmaPending &p) {
   for (unsigned i = 0; i < op.count; ++i)
     d[i] = w.row<uint32_t>(op.list[i]);
   // The four warps read the same B.
-  WgmmaGroup::Entry &entry = entryOf(w, p.number);
+  WgmmaGroup &group = groupOf(w);
+  WgmmaGroup::Widened &kept = group.widened[p.number % group.widened.size()];
+  const WgmmaGroup::Entry &entry = group.entry(p.number);
   WideB own, *b = &own;
-  if (entry.number == p.number && entry.descriptor == p.b) {
-    b = &entry.b;
-    if (!entry.hasB)
-      gatherB(w, op, f, p.b, *b);
-    entry.hasB = true;
-  } else {
-    gatherB(w, op, f, p.b, own);
-  }
+  if (entry.number == p.number && entry.descriptor == p.b)
+    b = &kept.b;
+  if (b == &own || kept.number != p.number)
+    gatherB(w, op, f, p.b, *b);
+  if (b == &kept.b)
+    kept.number = p.number;
   wgmma(shapeOf(f), d, a[0], *b, f.negate, p.accumulate,
         w.cta->launch.options.numerics);
   p.isDone = true;
@@ -195,10 +193,9 @@ void noteReads(Warp &w, const Form &f, const WgmmaPending &p, bool isFirst) {
   const Op &op = *p.op;
   const unsigned agent =
       cta.clocks->wgmmaAgent(cta.clocks->agentOf(w) - w.index % 4);
+  WgmmaGroup::Entry &entry = groupOf(w).entry(p.number);
   if (isFirst)
-    entryOf(w, p.number).stamp =
-        cta.clocks->asyncStamp(agent, cta.clocks->agentOf(w));
-  WgmmaGroup::Entry &entry = entryOf(w, p.number);
+    entry.stamp = cta.clocks->asyncStamp(agent, cta.clocks->agentOf(w));
   uint32_t offsets[2 * 256];
   const auto note = [&](uint64_t bits, bool transposed, uint32_t first,
                         uint32_t rows, WrittenBy &written) {
@@ -303,11 +300,16 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
   if (!f.registersA)
     p.a = uniform(w, op, f.aRow);
   p.b = uniform(w, op, f.bRow);
-  WgmmaGroup::Entry &entry = entryOf(w, p.number);
+  Warp *warps = &w.cta->warps[w.index / 4 * 4];
+  uint64_t oldest = p.number;
+  for (unsigned i = 0; i < 4; ++i)
+    oldest = std::min(oldest, warps[i].wgmma.issued);
+  groupOf(w).reserve(oldest, p.number);
+  WgmmaGroup::Entry &entry = groupOf(w).entry(p.number);
   const bool isFirst = entry.number != p.number;
   if (isFirst) {
     entry.number = p.number, entry.op = &op, entry.warp = w.index;
-    entry.descriptor = p.b, entry.hasB = false;
+    entry.descriptor = p.b;
   } else if (entry.op != &op) {
     w.fault(op, 0,
             fmt::format("the warpgroup must execute wgmma together, but warp "
@@ -325,21 +327,55 @@ void mmaAsync(Warp &w, const Op &op, uint32_t mask) {
   if (checks)
     noteOperands(w, f, p);
   state.pending.push_back(p);
-  Warp *group = &w.cta->warps[w.index / 4 * 4];
   for (unsigned i = 0; i < 4; ++i)
-    group[i].wake(waitsForWarpgroup);
+    warps[i].wake(waitsForWarpgroup);
 }
 
+/// The four warps meet: wgmma is one operation of the warpgroup, which cannot
+/// begin before all take part. For the race detector that orders the loads of
+/// the warp's lanes (their registers have been written) before all that
+/// follows, which DeepGEMM relies on; and stores of other warps only if asked
+/// to (check warpgroup-order): PTX does not say so, but FlashMLA has no other
+/// barrier there.
 void fence(Warp &w, const Op &op, uint32_t mask) {
   requireWarpgroup(w, op, mask);
+  WgmmaGroup &group = groupOf(w);
+  Warp *warps = &w.cta->warps[w.index / 4 * 4];
+  if (group.meetings == w.wgmma.meetings) {
+    if (!group.arrived)
+      group.fence = &op, group.fenceWarp = w.index;
+    else if (group.fence != &op)
+      w.fault(
+          op, 0,
+          fmt::format("the warpgroup must execute wgmma.fence together, but "
+                      "warp {} has executed that of line {} instead",
+                      group.fenceWarp, lineOf(w, *group.fence)));
+    group.arrived |= 1u << w.index % 4;
+    for (unsigned i = 0; i < 4; ++i)
+      if (!warps[i].live)
+        w.fault(op, 0,
+                fmt::format("the warpgroup must execute wgmma.fence together, "
+                            "but warp {} has exited",
+                            warps[i].index));
+    if (group.arrived != 15)
+      return w.waitForWarpgroup(op, mask);
+    group.arrived = 0;
+    ++group.meetings;
+    if (Clocks *clocks = w.cta->clocks) {
+      for (unsigned i = 0; i < 4; ++i)
+        clocks->fenceLoads(warps[i]);
+      if (!w.cta->launch.options.checks.warpgroupOrder) {
+        clocks->meet(warps, 4);
+        ++w.cta->cluster.syncs;
+      }
+    }
+    for (unsigned i = 0; i < 4; ++i)
+      warps[i].wake(waitsForWarpgroup);
+  }
+  ++w.wgmma.meetings;
   w.wgmma.fenced = true;
   for (uint8_t &row : w.wgmma.rows)
     row &= uint8_t(~WgmmaState::Touched);
-  // It orders what the warp's registers were used for before, so the loads of
-  // all lanes are over for each lane behind it. DeepGEMM relies on that: lane 0
-  // alone tells the producer that the scales of its warp have been read.
-  if (w.cta->clocks)
-    w.cta->clocks->syncWarp(w, mask);
 }
 
 void commit(Warp &w, const Op &op, uint32_t mask) {
@@ -369,7 +405,7 @@ void wait(Warp &w, const Op &op, uint32_t mask) {
                             group[i].index, group[i].wgmma.issued, end));
       return w.waitForWarpgroup(op, mask);
     }
-  WgmmaGroup &shared = w.cta->wgmmaGroups[w.index / 4];
+  WgmmaGroup &shared = groupOf(w);
   shared.completed = std::max(shared.completed, end);
   if (Clocks *clocks = w.cta->clocks)
     clocks->learn(clocks->agentOf(w), mask,
@@ -506,6 +542,16 @@ bool decodeMmaAsync(Decoder &d) {
 
 } // namespace
 
+void WgmmaGroup::reserve(uint64_t oldest, uint64_t number) {
+  if (number - oldest < entries.size())
+    return;
+  std::vector<Entry> old(entries.size() * 2);
+  old.swap(entries);
+  for (Entry &e : old)
+    if (e.number != ~0ull)
+      entry(e.number) = std::move(e);
+}
+
 void ptxsim::advanceWgmma(Warp &w) {
   for (WgmmaPending &p : w.wgmma.pending)
     if (!p.isDone)
@@ -592,7 +638,10 @@ bool ptxsim::decodeWgmma(Decoder &d) {
   d.function.f.usesWgmma = true;
   if (kind < 3) {
     d.expect(0);
-    d.emit(kind == 1 ? fence : commit);
+    if (kind == 1)
+      d.emit(fence).flags = Control;
+    else
+      d.emit(commit);
     return true;
   }
   d.expect(1);

@@ -44,7 +44,7 @@ TEST(Hazard, LoadThatNobodyWaitsFor) {
                           "expected a wait for "));
   }
   ptxsim::DeviceOptions off;
-  off.checks.asyncHazards = false;
+  off.checks.exitPending = false;
   EXPECT_EQ(errorOf(init + load, 32, off), "");
 }
 

@@ -14,7 +14,7 @@ namespace {
 /// The fault under the first schedule, eagerly. A kernel has a fault under all
 /// or under none. `spins`: on a flag, which the greedy schedule does long.
 std::string fault(const std::string &body, uint32_t threads = 64,
-                  uint32_t ctas = 1, bool spins = false) {
+                  uint32_t ctas = 1, bool spins = false, Checks checks = {}) {
   std::string first;
   bool isFirst = true;
   for (Schedule schedule : {Schedule::RoundRobin, Schedule::Reverse,
@@ -26,6 +26,7 @@ std::string fault(const std::string &body, uint32_t threads = 64,
       options.schedule = schedule, options.seed = 3;
       options.async = lazy ? Async::Lazy : Async::Eager;
       options.threads = 1;
+      options.checks = checks;
       Program program(kernel(body), options);
       uint64_t out = program.buffer(std::vector<uint32_t>(1024), "out"),
                in = program.buffer(std::vector<uint32_t>(1024, 7), "in0");
@@ -224,7 +225,12 @@ TEST(Order, CopiesThatArriveAtAnMbarrier) {
 TEST(Order, WgmmaReadsUntilItIsWaitedFor) {
   // 128 threads fill A and B (4 KiB from smem + 1024 on).
   auto multiply = [&](const std::string &before, const std::string &wait,
-                      const std::string &bar, const std::string &last) {
+                      const std::string &bar, const std::string &last,
+                      unsigned times = 1, Checks checks = {}) {
+    std::string products;
+    for (unsigned i = 0; i < times; ++i)
+      products += "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+                  "{%f0, %f1, %f2, %f3}, %d5, %d6, %p1, 1, 1, 0, 0;\n";
     return fault(R"(
     mad.lo.u32 %r2, %r0, 16, %r1;
     mov.u32 %r6, 0;
@@ -243,13 +249,11 @@ TEST(Order, WgmmaReadsUntilItIsWaitedFor) {
     mov.b32 %f0, %r20; mov.b32 %f1, %r20; mov.b32 %f2, %r20; mov.b32 %f3, %r20;
     setp.eq.u32 %p1, %r6, 1;
     wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3},
-      %d5, %d6, %p1, 1, 1, 0, 0;
-    wgmma.commit_group.sync.aligned;
-    )" + wait + bar + R"(
+    )" + products + "wgmma.commit_group.sync.aligned;\n" +
+                     wait + bar + R"(
     st.shared.v4.b32 [%r2+1024], {%r0, %r0, %r0, %r0};
     )" + last,
-                 128);
+                 128, 1, false, checks);
   };
   const std::string bar = "bar.sync 0;\n",
                     wait = "wgmma.wait_group.sync.aligned 0;\n";
@@ -259,6 +263,45 @@ TEST(Order, WgmmaReadsUntilItIsWaitedFor) {
               HasSubstr("wgmma.wait_group"));
   EXPECT_THAT(multiply("", wait, bar, ""),
               AllOf(HasSubstr("race: "), HasSubstr("wgmma.mma_async")));
+  // More in one group than a warpgroup's records have room for at first: a
+  // warp issues all before another one begins.
+  EXPECT_EQ(multiply(bar, wait, bar, "", 200), "");
+  EXPECT_THAT(multiply(bar, "", bar, wait, 200), HasSubstr("wgmma.wait_group"));
+  // What FlashMLA assumes: the fence is a barrier of the warpgroup.
+  Checks meets;
+  meets.warpgroupOrder = false;
+  EXPECT_EQ(multiply("", wait, bar, "", 1, meets), "");
+  EXPECT_THAT(multiply("", "", bar, wait, 1, meets),
+              HasSubstr("wgmma.wait_group"));
+}
+
+TEST(Order, WgmmaFenceEndsTheLoadsOfAllLanes) {
+  // Lane 0 of each warp tells thread 128 that its warp has read what a bulk
+  // copy then overwrites, as DeepGEMM's consumers do.
+  auto consume = [&](const std::string &access, const std::string &order) {
+    return fault(
+        begin(4) + "setp.ge.u32 %p4, %r0, 128;\n@%p4 bra PRODUCER;\n" + access +
+            order +
+            "@%p3 mbarrier.arrive.shared.b64 _, [%r1];\nbra DONE;\n"
+            "PRODUCER:\n" +
+            waitFor("") +
+            "setp.ne.u32 %p5, %r0, 128;\n@%p5 bra DONE;\n"
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1+8], 512;\n"
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+            "[%r1+1024], [%d1], 512, [%r1+8];\nDONE:\n" +
+            waitFor("", 0, ".shared.b64", 8),
+        160);
+  };
+  const std::string load = "ld.shared.b32 %r7, [%r2];\n",
+                    store = "st.shared.b32 [%r2], %r6;\n",
+                    fence = "wgmma.fence.sync.aligned;\n";
+  EXPECT_EQ(consume(load, fence), "");
+  EXPECT_EQ(consume(load, "bar.warp.sync -1;\n"), "");
+  EXPECT_THAT(consume(load, ""), AllOf(HasSubstr("is written here and read by"),
+                                       HasSubstr("ld.shared.b32 of warp")));
+  EXPECT_THAT(consume(fence + load, ""), HasSubstr("race: "));
+  // It orders no stores.
+  EXPECT_THAT(consume(store, fence), HasSubstr("race: "));
 }
 
 /// %r9 is the thread's word in the other CTA of two.

@@ -495,7 +495,15 @@ TEST(Wgmma, IllegalUseIsReported) {
   EXPECT_THAT(faulty("setp.lt.u32 %p1, %r0, 64;\n" + fence + "@%p1 " + mma +
                      "@!%p1 " + mma + commit + wait),
               HasSubstr("the warpgroup must execute wgmma together, but warp "
-                        "3 has executed that of line 37 instead"));
+                        "2 has executed that of line 37 instead"));
+  // One warp is left behind at the fence, or goes to another one.
+  EXPECT_THAT(faulty("setp.lt.u32 %p1, %r0, 96;\n@!%p1 exit;\n" + fence),
+              HasSubstr("the warpgroup must execute wgmma.fence together, but "
+                        "warp 3 has exited"));
+  EXPECT_THAT(faulty("setp.lt.u32 %p1, %r0, 96;\n@!%p1 bra OTHER;\n" + fence +
+                     "bra MET;\nOTHER:\n" + fence + "MET:\n"),
+              HasSubstr("the warpgroup must execute wgmma.fence together, but "
+                        "warp "));
   EXPECT_THAT(faulty("mov.b64 %d10, 0x4000004000014040;\n" + fence + mma),
               HasSubstr("illegal matrix descriptor 0x4000004000014040"));
   EXPECT_THAT(faulty("mov.b64 %d10, 0x0002004000010040;\n" + fence + mma),
