@@ -148,6 +148,13 @@ FORMS(clusterAddresses) {
     EXPECT_EQ(inClusters("mapa.u64 %d7, %d5, %r11;\nld.b32 %r20, [%d7+8];"),
               next);
   });
+  // No generic address of shared memory has 32 bits.
+  for (const char *name : {"mapa.u32", "getctarank.u32"})
+    form(name, [=] {
+      const std::string rank = name[0] == 'm' ? ", 0;" : ";";
+      EXPECT_THAT(errorOf(std::string(name) + " %r5, %r1" + rank, {}),
+                  HasSubstr("is not in shared memory"));
+    });
   // Ten times the rank of the next one's address, plus that of the own one's.
   const Words ranks = {10, 21, 32, 3};
   const std::string both = "mad.lo.u32 %r20, %r21, 10, %r22;";
@@ -190,15 +197,17 @@ FORMS(clusterBarriers) {
 }
 
 FORMS(proxyFences) {
-  for (const char *name : {"fence.proxy.async", "fence.proxy.async.shared::cta",
-                           "fence.proxy.async.shared::cluster"})
+  for (const char *name :
+       {"fence.proxy.async", "fence.proxy.async.shared::cta",
+        "fence.proxy.async.shared::cluster",
+        "fence.proxy.async::generic.release.sync_restrict::shared::cta."
+        "cluster"})
     form(name, [=] { readByCopies(name); });
-  form(
-      "fence.proxy.async.global",
-      [] { readGlobally("fence.proxy.async.global"); }, Effect::Unseen);
-  form(
-      "fence.proxy.alias", [] { readGlobally("fence.proxy.alias"); },
-      Effect::Unseen);
+  for (const char *name :
+       {"fence.proxy.alias", "fence.proxy.async.global",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster."
+        "cluster"})
+    form(name, [=] { readGlobally(name); }, Effect::Unseen);
   // With it a relaxed barrier is enough for the other CTA to know the mbarrier.
   form("fence.mbarrier_init.release.cluster", [] {
     Setup setup;

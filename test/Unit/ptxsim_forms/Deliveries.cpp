@@ -26,6 +26,7 @@ Words deliver(const Delivery &d, Setup setup) {
   mov.b64 %d5, %d1;
   mov.u32 %r10, %cluster_ctarank;
   setp.eq.u32 %p0, %r0, 0;
+)" + d.before + R"(
   add.u32 %r2, %r1, 49152;
   @%p0 mbarrier.init.shared.b64 [%r2], 1;
   fence.mbarrier_init.release.cluster;
@@ -43,6 +44,11 @@ Words deliver(const Delivery &d, Setup setup) {
     body += meet() + "mapa.shared::cluster.u32 %r11, %r1, 1;\n"
                      "mapa.shared::cluster.u32 %r12, %r2, 1;\n";
     destination = "%r11", barrier = "%r12";
+    if (d.generic) {
+      body += "cvt.u64.u32 %d11, %r1;\ncvta.shared.u64 %d11, %d11;\n"
+              "mapa.u64 %d11, %d11, 1;\nadd.u64 %d12, %d11, 49152;\n";
+      destination = "%d11", barrier = "%d12";
+    }
   } else if (d.to == To::Several) {
     body += meet() + "mov.b16 %h1, 11;\n";
   }

@@ -21,12 +21,14 @@ bool receives(To to, unsigned cta);
 
 struct Delivery {
   To to = To::Own;
-  std::string name;       ///< of the copy
-  std::string source;     ///< operands between destination and mbarrier
-  std::string last;       ///< operands behind it, a mask excepted
-  unsigned at = 0;        ///< offset of the destination in shared memory
-  unsigned bytes = 0;     ///< that arrive per CTA
-  unsigned window = 1024; ///< of shared memory: filled from in1, then in `out`
+  std::string name;        ///< of the copy
+  std::string source;      ///< operands between destination and mbarrier
+  std::string last;        ///< operands behind it, a mask excepted
+  unsigned at = 0;         ///< offset of the destination in shared memory
+  unsigned bytes = 0;      ///< that arrive per CTA
+  unsigned window = 1024;  ///< of shared memory: filled from in1, then in `out`
+  bool generic = false;    ///< addresses of the destination and the mbarrier
+  std::string before = {}; ///< that all threads execute first
 };
 /// Shared memory of all CTAs behind each other. %d5 is in0, %d8 a cache policy.
 Words deliver(const Delivery &delivery, Setup setup);
