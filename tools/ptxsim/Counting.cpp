@@ -96,8 +96,13 @@ public:
           "sample: {} of {} CTAs were executed; buffers have the results "
           "of these only\n",
           c.ctasExecuted, c.ctas);
-    if (!collector || !launched.status)
+    if (!collector)
       return;
+    if (!launched.status) {
+      fmt::print(stderr, "{}: none of a launch that has not ended\n",
+                 countersOption->count() ? "--counters" : "--model");
+      return;
+    }
     KernelReport report;
     report.counts = collector->latest();
     report.deviceName = device.name, report.deviceFile = device.file;

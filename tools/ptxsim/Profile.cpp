@@ -5,7 +5,9 @@
 #include "tools/ptxsim/Extension.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 
 using namespace ptxsim;
@@ -22,24 +24,33 @@ public:
         ->group("Measuring");
   }
   Observer *beforeLaunch(const Module &, const Kernel &) override {
-    return file.empty() ? nullptr : &timeline;
+    if (file.empty())
+      return nullptr;
+    to = std::fopen(file.c_str(), "wb"); // before hours of simulation
+    if (!to)
+      fail("--profile: {}: cannot be written: {}", file, std::strerror(errno));
+    return &timeline;
   }
   void afterLaunch(const Launched &) override {
-    if (file.empty())
+    if (!to)
       return;
     const std::string text = timeline.json();
-    std::FILE *to = std::fopen(file.c_str(), "wb");
-    if (!to)
-      fail("--profile: {}: cannot be written", file);
     bool good = std::fwrite(text.data(), 1, text.size(), to) == text.size();
     good &= std::fclose(to) == 0;
     if (!good)
-      fail("--profile: {}: cannot be written", file);
+      fail("--profile: {}: cannot be written: {}", file, std::strerror(errno));
+    if (timeline.isTruncated())
+      fmt::print(stderr,
+                 "--profile: {} ends after {} events: --sample=N executes "
+                 "fewer CTAs\n",
+                 file, events);
   }
 
 private:
+  static constexpr size_t events = 1000000;
   std::string file;
-  Timeline timeline;
+  std::FILE *to = nullptr;
+  Timeline timeline{events};
 };
 
 } // namespace

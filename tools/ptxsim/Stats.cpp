@@ -19,6 +19,10 @@ public:
   void afterLaunch(const Launched &launched) override {
     if (!wanted)
       return;
+    if (!launched.status) {
+      fmt::print(stderr, "--stats: none of a launch that has not ended\n");
+      return;
+    }
     const Counters &c = launched.counters;
     fmt::print("warp_instructions {}\nthread_instructions {}\ntensor_flops "
                "{}\nshared_wavefronts {}\nshared_bank_conflicts {}\n"

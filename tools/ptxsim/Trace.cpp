@@ -66,6 +66,7 @@ std::string format(Type type, uint64_t bits) {
 class Trace : public Extension, Observer {
 public:
   void addOptions(CLI::App &app) override {
+    options = &app;
     const auto text = [&](const char *name, std::string &value,
                           const char *type, const char *help) {
       app.add_option(name, value, help)->type_name(type)->group("Tracing");
@@ -86,8 +87,13 @@ public:
   }
 
   Observer *beforeLaunch(const Module &m, const Kernel &kernel) override {
-    if (specs.empty())
+    if (specs.empty()) {
+      for (const char *name :
+           {"--trace-cta", "--trace-warp", "--trace-lane", "--trace-limit"})
+        if (options->get_option(name)->count())
+          fail("{}: expected --trace=LINE or --trace=REG beside it", name);
       return nullptr;
+    }
     std::vector<uint64_t> at = parseNumbers("--trace-cta", ctaText, ',');
     if (at.size() > 3)
       fail("--trace-cta: expected at most three numbers, but got '{}'",
@@ -98,11 +104,32 @@ public:
     if (!laneText.empty())
       lane = unsigned(one("--trace-lane", laneText, 31));
     left = one("--trace-limit", limitText, ~0ull);
+    if (!left)
+      fail("--trace-limit: expected a number of lines from 1, but got 0");
     const auto &module = static_cast<const ModuleImpl &>(m);
     function = &module.functions[size_t(&kernel - module.entries.data())];
     for (const std::string &spec : specs)
       add(spec);
     return this;
+  }
+
+  void afterLaunch(const Launched &launched) override {
+    if (specs.empty() || any)
+      return;
+    const Dim3 grid = launched.grid, block = launched.block;
+    const uint64_t warps =
+        (uint64_t(block.x) * block.y * block.z + warpSize - 1) / warpSize;
+    if (cta.x >= grid.x || cta.y >= grid.y || cta.z >= grid.z)
+      fail("--trace-cta: expected a CTA of the grid of ({},{},{}), but got "
+           "({},{},{})",
+           grid.x, grid.y, grid.z, cta.x, cta.y, cta.z);
+    if (warp >= warps)
+      fail("--trace-warp: expected a warp below {}, but got {}", warps, warp);
+    fmt::print(stderr, "--trace: warp {} of CTA ({},{},{}) has {}\n", warp,
+               cta.x, cta.y, cta.z,
+               !seen           ? "not been executed"
+               : lines.empty() ? "not changed that register in such lanes"
+                               : "not executed that line in such lanes");
   }
 
 private:
@@ -131,10 +158,26 @@ private:
             (n.range ? fmt::format("{}{}", n.name, i) : std::string(n.name)))
           changing.push_back({n.row + i * n.stride, n.type, spec});
     if (changing.size() == before)
-      fail("--trace={}: expected a line or a register of entry '{}'", spec,
-           function->kernel.name);
+      fail("--trace={}: expected a line or a register of entry '{}' ({})", spec,
+           function->kernel.name, someRegisters());
     last.resize(changing.size());
     known.resize(changing.size());
+  }
+
+  /// As they were declared: %r<40> are %r0 to %r39.
+  std::string someRegisters() const {
+    constexpr size_t most = 12;
+    std::vector<std::string> names;
+    for (const RegisterName &n : function->registerNames) {
+      const std::string name = n.range ? fmt::format("{}<{}>", n.name, n.count)
+                                       : std::string(n.name);
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+    }
+    if (names.size() > most)
+      names.resize(most), names.push_back("...");
+    return names.empty() ? "it has none"
+                         : fmt::format("{}", fmt::join(names, " "));
   }
 
   bool watches(const Warp &w) const {
@@ -144,8 +187,9 @@ private:
   }
 
   void issue(Warp &w, const Op &, uint32_t) override {
-    if (changing.empty() || !watches(w))
+    if (!watches(w))
       return;
+    seen = true;
     for (size_t i = 0; i < changing.size(); ++i)
       if (!known[i])
         last[i] = valuesOf(w, changing[i]), known[i] = true;
@@ -195,9 +239,10 @@ private:
 
   void print(const OpInfo &info, uint32_t mask, const Traced &r,
              const Lanes &values) {
-    if (!left)
-      return;
     if (lane && !(mask >> *lane & 1))
+      return;
+    any = true;
+    if (!left)
       return;
     std::string text;
     if (lane) {
@@ -227,6 +272,8 @@ private:
   const Function *function = nullptr;
   Dim3 cta;
   uint64_t warp = 0, left = 0;
+  bool seen = false, any = false; ///< the warp; something to print
+  const CLI::App *options = nullptr;
   std::optional<unsigned> lane;
   std::vector<uint32_t> lines;
   std::vector<Traced> changing;

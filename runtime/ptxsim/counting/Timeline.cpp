@@ -47,10 +47,25 @@ void Timeline::launchStarts(const Launch &l) {
 }
 
 void Timeline::launchEnds(const Launch &) {
-  // After a fault CTAs have not ended.
-  for (auto &[id, cta] : ctas)
-    for (size_t w = 0; w < cta.warps.size(); ++w)
-      closeSlice(cta, uint32_t(w), cta.warps[w]);
+  // After a fault CTAs have not ended, and warps may wait for ever.
+  uint64_t end = 0;
+  for (const auto &item : ctas)
+    for (const OfWarp &w : item.second.warps)
+      end = std::max(end, w.clock + 1);
+  for (auto &[id, cta] : ctas) {
+    nameTracks(cta);
+    for (size_t i = 0; i < cta.warps.size(); ++i) {
+      OfWarp &w = cta.warps[i];
+      if (w.waits)
+        endWait(cta, uint32_t(i), w, end,
+                (w.barrier < 0 ? std::string("wait")
+                 : w.barrier == waitsForCluster
+                     ? std::string("cluster barrier")
+                     : fmt::format("barrier {}", w.barrier)) +
+                    " that never ends");
+      closeSlice(cta, uint32_t(i), w);
+    }
+  }
   ctas.clear();
   launch = nullptr;
 }
@@ -70,6 +85,18 @@ void Timeline::ctaStarts(const Cta &cta) {
                          cta.id.x, cta.id.y, cta.id.z))));
 }
 
+void Timeline::nameTracks(const OfCta &cta) {
+  for (size_t i = 0; i < cta.warps.size(); ++i) {
+    const OfWarp &w = cta.warps[i];
+    const char *role = w.multiplies ? w.copies ? "copies and tensor" : "tensor"
+                       : w.copies   ? "producer"
+                                    : "worker";
+    metadata.push_back(fmt::format(
+        R"x({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"warp {} ({})"}}}})x",
+        cta.process, i, i, role));
+  }
+}
+
 void Timeline::ctaEnds(const Cta &cta) {
   OfCta &c = of(cta);
   uint64_t end = 0;
@@ -77,13 +104,8 @@ void Timeline::ctaEnds(const Cta &cta) {
     OfWarp &w = c.warps[i];
     closeSlice(c, uint32_t(i), w);
     end = std::max(end, w.clock);
-    const char *role = w.multiplies ? w.copies ? "copies and tensor" : "tensor"
-                       : w.copies   ? "producer"
-                                    : "worker";
-    metadata.push_back(fmt::format(
-        R"x({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"warp {} ({})"}}}})x",
-        c.process, i, i, role));
   }
+  nameTracks(c);
   for (OfWarp &w : c.warps) {
     waitGroups(w, 0);
     endCopies(w.open, end);

@@ -24,6 +24,8 @@ public:
   explicit Timeline(size_t limit = 1000000) : limit(limit) {}
   /// Of all launches so far, one behind the other.
   std::string json() const;
+  /// Were there more events than the limit?
+  bool isTruncated() const { return truncated; }
 
   void launchStarts(const Launch &launch) override;
   void launchEnds(const Launch &launch) override;
@@ -83,6 +85,7 @@ private:
   OfCta &of(const Cta &cta);
   OfWarp &of(const Warp &w);
   void add(Event event);
+  void nameTracks(const OfCta &cta);
   void closeSlice(const OfCta &cta, uint32_t track, OfWarp &w);
   void endWait(const OfCta &cta, uint32_t track, OfWarp &w, uint64_t at,
                const std::string &what);
