@@ -65,13 +65,16 @@ void setRegisters(Warp &w, const Op &op, uint32_t mask) {
 }
 
 /// {.acquire.sync_restrict::shared::cluster,
-/// .release.sync_restrict::shared::cta}.cluster
-bool takeRestriction(Decoder &d) {
+/// .release.sync_restrict::shared::cta}.cluster; nothing if it is neither.
+std::optional<uint32_t> takeRestriction(Decoder &d) {
   const int order = d.takeOneOf({"acquire", "release"});
-  return order >= 0 &&
-         d.take(order == 0 ? "sync_restrict::shared::cluster"
-                           : "sync_restrict::shared::cta") &&
-         takeScope(d) == Order::Cluster && d.done();
+  if (order < 0 ||
+      !d.take(order == 0 ? "sync_restrict::shared::cluster"
+                         : "sync_restrict::shared::cta") ||
+      takeScope(d) != Order::Cluster || !d.done())
+    return std::nullopt;
+  return Order::withScope(order == 0 ? Order::Acquire : Order::Release,
+                          Order::Cluster);
 }
 
 void zeroPolicy(Warp &w, const Op &op, uint32_t mask) {
@@ -82,10 +85,13 @@ void zeroPolicy(Warp &w, const Op &op, uint32_t mask) {
 
 bool ptxsim::decodeRestrictedFence(Decoder &d) {
   bool proxy = d.take("proxy");
-  if ((proxy && !d.take("async::generic")) || !takeRestriction(d))
+  if (proxy && !d.take("async::generic"))
+    return false;
+  const std::optional<uint32_t> order = takeRestriction(d);
+  if (!order)
     return false;
   d.expect(0);
-  d.emit(proxy ? restrictedProxyFence : restrictedFence).imm = Order::Cluster;
+  d.emit(proxy ? restrictedProxyFence : restrictedFence).imm = *order;
   return true;
 }
 

@@ -106,6 +106,68 @@ void testFence(const std::string &name, const std::string &scope, bool releases,
   }
 }
 
+/// As above, with data and flag in the shared memory of the writer's CTA.
+std::string sharedMessage(const std::string &release,
+                          const std::string &acquire) {
+  Program program(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 out)
+.reqnctapercluster 2, 1, 1
+{
+  .shared .b32 data[2];
+  .reg .b32 %r, %i, %at; .reg .b64 %out; .reg .pred %p;
+  ld.param.u64 %out, [out];
+  st.shared.b32 [data], 0;
+  st.shared.b32 [data+4], 0;
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  mov.u32 %at, data;
+  mov.u32 %r, %cluster_ctarank;
+  setp.ne.u32 %p, %r, 0;
+  @%p bra READER;
+  st.shared.b32 [data], 42;
+  )" + release + R"(
+  st.relaxed.cluster.shared::cta.b32 [data+4], 1;
+  bra END;
+READER:
+  mapa.shared::cluster.u32 %at, %at, 0;
+  mov.u32 %i, 0;
+AGAIN:
+  add.u32 %i, %i, 1;
+  setp.gt.u32 %p, %i, 10000;
+  @%p bra END;
+  ld.relaxed.cluster.shared::cluster.b32 %r, [%at+4];
+  setp.eq.u32 %p, %r, 0;
+  @%p bra AGAIN;
+  )" + acquire + R"(
+  ld.shared::cluster.b32 %r, [%at];
+  st.global.b32 [%out], %r;
+END:
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  ret;
+}
+)");
+  EXPECT_EQ(program.loadError, "");
+  if (!program.module)
+    return "";
+  const uint64_t out = program.buffer("out", std::vector<uint32_t>(1));
+  const Status status = program.run({out}, {1, 1, 1}, {2, 1, 1});
+  if (status.ok())
+    EXPECT_EQ(program.read<uint32_t>(out, 1)[0], 42u);
+  return status.message();
+}
+
+void testRestricted(const std::string &name, bool releases) {
+  const std::string fence = name + ";", other = "fence.acq_rel.cluster;";
+  EXPECT_EQ(
+      releases ? sharedMessage(fence, other) : sharedMessage(other, fence), "");
+  EXPECT_THAT(releases ? sharedMessage(other, fence)
+                       : sharedMessage(fence, other),
+              testing::HasSubstr("race"));
+}
+
 } // namespace
 
 FORMS(fences) {
@@ -125,5 +187,13 @@ FORMS(fences) {
         {"sys", "sys"}}) {
     const std::string name = "membar." + level, as = scope;
     form(name, [=] { testFence(name, as, true, true); });
+  }
+  for (const std::string fence : {"fence", "fence.proxy.async::generic"}) {
+    const std::string acquire =
+        fence + ".acquire.sync_restrict::shared::cluster.cluster";
+    const std::string release =
+        fence + ".release.sync_restrict::shared::cta.cluster";
+    form(acquire, [=] { testRestricted(acquire, false); });
+    form(release, [=] { testRestricted(release, true); });
   }
 }

@@ -189,7 +189,10 @@ bool SlotRun::run() {
     text += copyOut;
   text += "  ret;\n}\n";
 
-  Program program(text);
+  DeviceOptions options;
+  if (lazy)
+    options.async = Async::Lazy;
+  Program program(text, options);
   EXPECT_EQ(program.loadError, "");
   if (!program.module)
     return false;

@@ -37,6 +37,8 @@ struct SlotRun {
   /// in %thread and the address of its `words` 8-byte words in %out.
   std::string body;
   unsigned words = 1;
+  /// Asynchronous stores take effect at their wait.
+  bool lazy = false;
   /// The address is the same in all threads: %a is %common.
   bool uniform = false;
   /// What %values points to: 8-byte words.
