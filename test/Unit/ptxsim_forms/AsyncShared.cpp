@@ -1,6 +1,7 @@
 // st.async, red.async: 32 threads of each CTA of a cluster write into the other
 // one's shared memory, and so many bytes are completed at an mbarrier there.
 // Who waits for its phase sees the values; without them it never completes.
+// AsyncStore.cpp has the forms one by one, with a single thread.
 
 #include "test/Unit/ptxsim_forms/AtomicReference.h"
 #include "test/Unit/ptxsim_forms/Form.h"
@@ -135,11 +136,11 @@ void testReduction(const std::string &name) {
 }
 
 const std::string completes = "mbarrier::complete_tx::bytes";
+const std::vector<std::string> spaces = {"", "shared::cluster"};
 
 } // namespace
 
-FORMS(asyncShared) {
-  const std::vector<std::string> spaces = {"", "shared::cluster"};
+TEST(AsyncShared, StoresOfManyThreads) {
   const std::vector<std::string> types = {"b32", "u32", "s32", "f32",
                                           "b64", "u64", "s64", "f64"};
   std::vector<std::string> stores = namesOf(
@@ -152,7 +153,10 @@ FORMS(asyncShared) {
                                           {"b32", "u32", "s32", "f32"}}))
     stores.push_back(name);
   for (const std::string &name : stores)
-    form(name, [=] { testStore(name); });
+    check(name, [=] { testStore(name); });
+}
+
+TEST(AsyncShared, ReductionsOfManyThreads) {
   for (const std::string &name :
        namesOf({{"red.async.relaxed.cluster"},
                 spaces,
@@ -160,5 +164,5 @@ FORMS(asyncShared) {
                 {"add.u32", "add.s32", "add.u64", "add.s64", "min.u32",
                  "min.s32", "max.u32", "max.s32", "inc.u32", "dec.u32",
                  "and.b32", "or.b32", "xor.b32"}}))
-    form(name, [=] { testReduction(name); });
+    check(name, [=] { testReduction(name); });
 }

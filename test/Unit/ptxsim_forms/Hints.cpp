@@ -74,7 +74,7 @@ void testTensorMap(const std::string &name, const std::string &valid,
   desc.address = 0x100000;
   desc.dims[0] = 256;
   desc.box[0] = 16;
-  const Result<TensorMap> map = encodeTiled(desc);
+  Result<TensorMap> map = encodeTiled(desc);
   ASSERT_TRUE(map.ok()) << map.status().message();
   std::string bytes;
   for (size_t i = 0; i < 128; ++i) {
