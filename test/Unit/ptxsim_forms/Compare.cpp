@@ -183,17 +183,19 @@ void set(const Comparison &c, const std::string &with, bool ftz,
 /// The destinations that the ISA gives a source.
 std::vector<Destination> destinations(const Source &s) {
   const Destination u32{"u32", 32, 0xffffffff}, s32{"s32", 32, 0xffffffff};
-  const Destination u16{"u16", 16, 0xffff}, s16{"s16", 16, 0xffff};
   if (s.packed)
     return {u32, s32, {s.name, 32, s.format.one()}};
-  if (s.width == 16 && s.kind == 'f') {
-    std::vector<Destination> list = {
-        u32, s32, u16, s16, {s.name, 16, s.format.one()}};
-    if (s.name == "f16")
-      list.push_back({"bf16", 16, exact::bf16.one()});
-    return list;
+  const Destination bf16{"bf16", 16, exact::bf16.one()};
+  std::vector<Destination> list = {u32, s32, bf16};
+  if (s.kind == 'f' && s.width == 16) {
+    list.push_back({"u16", 16, 0xffff});
+    list.push_back({"s16", 16, 0xffff});
+  } else {
+    list.push_back({"f32", 32, exact::f32.one()});
   }
-  return {u32, s32, {"f32", 32, exact::f32.one()}};
+  if (s.name != "bf16")
+    list.push_back({"f16", 16, exact::f16.one()});
+  return list;
 }
 
 const std::string combinations[] = {"", ".and", ".or", ".xor"};

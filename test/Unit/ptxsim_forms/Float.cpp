@@ -154,3 +154,29 @@ FORMS(quotientsAndRoots) {
     });
   }
 }
+
+// A NaN that counts as out of bounds (runtime/ptxsim/README.md: 0x7fff) makes
+// the result 0, in the half where it is. With .sat every NaN does.
+FORMS(outOfBounds) {
+  for (const FloatType &type : floatTypes)
+    for (const char *clamp : {"", ".relu", ".sat"}) {
+      const exact::Format f = type.format;
+      Modifiers m;
+      m.relu = clamp == std::string(".relu");
+      m.sat = clamp == std::string(".sat");
+      if (f.width() != 16 || (m.sat && f.exponent != 5))
+        continue;
+      floatForm(
+          "fma.rn.oob" + (clamp + ("." + std::string(type.name))), type, 3,
+          [=](uint64_t a, uint64_t b, uint64_t c) {
+            const uint64_t bad = f.canonicalNaN();
+            if (a == bad || b == bad || c == bad)
+              return uint64_t(0);
+            return m.result(f, add(multiply(m.operand(f, a), m.operand(f, b)),
+                                   m.operand(f, c), m.rounding));
+          },
+          m.sat || m.relu, false,
+          m.sat ? meaningOf("fma", clamp, type)
+                : "fma.rn.oob" + std::string(clamp) + type.name);
+    }
+}

@@ -241,6 +241,11 @@ FORMS(products24) {
       list.push_back({lowOf24(isSigned, a ^ a >> 8) & ones(32),
                       lowOf24(isSigned, b ^ b >> 8) & ones(32), c});
     const Type t{isSigned, 32};
+    if (isSigned)
+      form("mad24.hi.sat.s32",
+           {{32, 32, 32, 32}, list, [=](uint64_t a, uint64_t b, uint64_t c) {
+              return t.saturated((t.value(a) * t.value(b) >> 16) + t.value(c));
+            }});
     for (const unsigned shift : {0, 16}) {
       const std::string name = (shift ? ".hi" : ".lo") + t.name();
       const auto product = [=](uint64_t a, uint64_t b) {

@@ -215,6 +215,13 @@ const Operands &floatTriples(exact::Format f) {
       for (size_t b : {0, 3, 4, 6, 9, 13, 15, 17})
         for (size_t c : {0, 1, 3, 5, 7, 10, 13, 15, 16})
           list.push_back({values[a], values[b], values[c]});
+    // The canonical NaN is the one that .oob knows.
+    for (size_t a : {0, 5, 12, 15, 16})
+      for (size_t b : {0, 8, 13, 16}) {
+        list.push_back({f.canonicalNaN(), values[a], values[b]});
+        list.push_back({values[a], f.canonicalNaN(), values[b]});
+        list.push_back({values[a], values[b], f.canonicalNaN()});
+      }
     Sequence numbers;
     for (int i = 0; i < 80; ++i) {
       const uint64_t a = nearOne(f, numbers, 4), b = nearOne(f, numbers, 4);
