@@ -285,6 +285,10 @@ def atomics():
         yield (f"{op}.global.add.L2::cache_hint.u32 " + ("%r1, " if op == "atom" else "") + "[%d9], %r2, %d8;")
     yield "red.async.relaxed.cluster.global.add.u32 [%d9], %r2;"
     tx = "mbarrier::complete_tx::bytes"
+    wide = ".reg .b128 %q<4>; "
+    for statement in ("ld.global.b128 %q1, [%d9];", "st.global.b128 [%d9], %q1;", "atom.global.exch.b128 %q1, [%d9], %q2;",
+                      "atom.global.cas.b128 %q1, [%d9], %q2, %q3;", "mov.b128 %q1, {%d1, %d2};"):
+        yield wide + statement
     yield f"st.async.shared.{tx}.b32 [%r8], %r2, [%r9];"
     yield f"red.async.relaxed.cluster.shared.{tx}.add.u32 [%r8], %r2, [%r9];"
     for space in ("", "shared::cluster"):
@@ -447,6 +451,11 @@ def copies():
                 for o in ("add", "min", "max", "inc", "dec", "and", "or", "xor", "sub"):
                     yield (f"{form('cp.reduce.async.bulk.tensor', f'{n}d', 'global.shared::cta', o, mode, 'bulk_group', h)} "
                            f"[%d1, {at}], [%r1]{policy};")
+    tx = "mbarrier::complete_tx::bytes"
+    yield f"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.{tx} [%r1], [%d1, {{%r3,%r3,%r3}}], [%r2], {{%h1}};"
+    yield "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%d1, {%r3,%r3,%r3}], [%r1];"
+    yield "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.im2col_no_offs.bulk_group [%d1, {%r3,%r3,%r3}], [%r1];"
+    yield "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [%d1, {%r3,%r3,%r3}], {%h1};"
     yield ("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];")
     yield "cp.async.bulk.commit_group;"
     yield "cp.async.bulk.wait_group 1;"
@@ -486,6 +495,29 @@ def matrices():
         for s in ("", "satfinite"):
             yield (f"{form('mma.sync.aligned', f'm16n8k{k}', 'row.col', s, d, a, b, c)} {vec('b32', count.get(d, 4), 1)}, "
                    f"{vec('b32', 2 * nb, 10)}, {vec('b32', nb, 20)}, {vec('b32', count.get(c, 4), 30)};")
+    for la, lb in combine(["row", "col"], ["row", "col"]):
+        yield (f"mma.sync.aligned.m16n8k16.{la}.{lb}.f32.bf16.bf16.f32 {vec('b32', 4, 1)}, {vec('b32', 4, 10)}, "
+               f"{vec('b32', 2, 20)}, {vec('b32', 4, 30)};")
+        for d, c in combine(["f16", "f32"], ["f16", "f32"]):
+            yield (f"mma.sync.aligned.m8n8k4.{la}.{lb}.{d}.f16.f16.{c} {vec('b32', 4 if d == 'f16' else 8, 1)}, "
+                   f"{vec('b32', 2, 10)}, {vec('b32', 2, 20)}, {vec('b32', 4 if c == 'f16' else 8, 30)};")
+        for (m, k), r in combine([(8, 4), (16, 4), (16, 8), (16, 16)], ROUND):
+            yield (f"{form(f'mma.sync.aligned.m{m}n8k{k}.{la}.{lb}', r, 'f64.f64.f64.f64')} {vec('b64', m // 4, 1)}, "
+                   f"{vec('b64', m * k // 32, 2)}, {vec('b64', k // 4, 3)}, {vec('b64', m // 4, 4)};")
+    for (m, k, t), u, s in combine([(m, k, t) for m in (8, 16) for k, t in [(16, "s8"), (16, "u8"), (32, "s8"), (32, "s4"),
+                                                                          (32, "u4"), (64, "s4"), (64, "s8"), (128, "b1"),
+                                                                          (256, "b1"), (128, "s4")]],
+                                   ["s8", "u8", "s4", "u4", "b1"], ["", "satfinite"]):
+        nb = max(1, k * int(t[1]) // 128)
+        if (m, t[1]) == (16, "8"):
+            continue  # above
+        for op in ("", "xor.popc", "and.popc", "or.popc") if t == "b1" else ("",):
+            yield (f"{form(f'mma.sync.aligned.m{m}n8k{k}.row.col', s, 's32', t, u, 's32', op)} {vec('s32', m // 4, 1)}, "
+                   f"{vec('b32', nb * m // 8, 10)}, {vec('b32', nb, 20)}, {vec('s32', m // 4, 30)};")
+    for meta in ("sp", "sp::ordered_metadata"):
+        yield (f"mma.{meta}.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {vec('b32', 4, 1)}, {vec('b32', 4, 10)}, "
+               f"{vec('b32', 4, 20)}, {vec('b32', 4, 30)}, %r40, 0;")
+    yield (f"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 {vec('b32', 4, 20)}, %d1, %d2, %r40, 0, %p1, 1, 1, 0, 0;")
     wgmma = {"f16": (16, "f32 f16", "f16"), "bf16": (16, "f32 f16", "bf16"), "tf32": (8, "f32", "tf32"),
              "e4m3": (32, "f32 f16", "e4m3 e5m2"), "e5m2": (32, "f32 f16", "e4m3 e5m2"), "s8": (32, "s32", "s8 u8"),
              "u8": (32, "s32", "s8 u8")}
@@ -523,6 +555,19 @@ def matrices():
                 yield f"{form('wmma.load', which, 'sync.aligned', layout, shape, s, t)} {r}, [{a}];"
                 if which == "c":
                     yield f"{form('wmma.store.d.sync.aligned', layout, shape, s, t)} [{a}], {r}, %r10;"
+    for (k, types), layout, s in combine([(32, ["s4", "u4"]), (128, ["b1"])], ["row", "col"], ["", "shared", "global"]):
+        a = "%r9" if s == "shared" else "%d9"
+        for which, t in combine("ab", types):
+            yield f"{form('wmma.load', which, 'sync.aligned', layout, f'm8n8k{k}', s, t)} {{%r1}}, [{a}], {k};"
+            yield f"{form('wmma.load', which, 'sync.aligned', layout, f'm8n8k{k}', s, t)} {{%r1}}, [{a}];"
+        yield f"{form('wmma.load.c.sync.aligned', layout, f'm8n8k{k}', s, 's32')} {{%r1,%r2}}, [{a}], 8;"
+        yield f"{form('wmma.store.d.sync.aligned', layout, f'm8n8k{k}', s, 's32')} [{a}], {{%r1,%r2}}, %r10;"
+    for la, lb, a, b, s in combine(["row", "col"], ["row", "col"], ["s4", "u4", "b1"], ["s4", "u4", "b1"], ["", "satfinite"]):
+        for k, op in combine([32, 128], ["", "xor.popc", "and.popc", "or.popc"]):
+            yield (f"{form('wmma.mma', op, 'sync.aligned', la, lb, f'm8n8k{k}.s32', a, b, 's32', s)} {{%r1,%r2}}, {{%r3}}, "
+                   "{%r4}, {%r5,%r6};")
+    for la, lb, r in combine(["row", "col"], ["row", "col"], ["rm", "rp"]):
+        yield f"wmma.mma.sync.aligned.{la}.{lb}.m8n8k4.{r}.f64.f64.f64.f64 {{%d1,%d2}}, {{%d3}}, {{%d4}}, {{%d5,%d6}};"
     for shape, la, lb, s in combine(shapes, ["row", "col"], ["row", "col"], ["", "satfinite", "rn", "rz"]):
         m, n, k = map(int, re.findall(r"\d+", shape))
         for ab, d, c in combine(["f16", "bf16", "tf32", "s8", "u8", "f64"], ["f16", "f32", "s32", "f64"],
@@ -562,6 +607,9 @@ OUTSIDE = [
     (r"fma\.r[zmp]\.bf16", "not in the ISA's text: .rn alone"),
     (r"rcp\.r[nzmp]\.ftz\.f64", "not in the ISA's text: no .ftz of f64"),
     (r"st\.async\.(weak\.)?shared\.", "not in the ISA's text: .shared::cluster alone"),
+    (r"mma\.sp|wgmma\.mma_async\.sp", "sparse matrices: no compiler of the corpora emits them"),
+    (r"cp\.\S+\.im2col", "tensor maps of im2col: outside of what the simulator is for"),
+    (r"\.reg \.b128", "registers of 128 bits: no compiler of the corpora emits them"),
     (r"wmma\.mma\.\S+\.(m16n16k16|m16n16k8)(\.r[nz])?\.f64", "not in the ISA's text: .m8n8k4 alone"),
 ]
 

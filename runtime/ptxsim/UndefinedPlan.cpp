@@ -94,7 +94,9 @@ UndefinedStep::Kind kindOf(std::string_view form) {
   if (base == "wmma")
     return form.starts_with("wmma.load") ? Report : Ignore;
   if (base == "mma")
-    return form.find(".m16n8k") != form.npos ? Mma : Ignore;
+    return form.find(".m16n8k") != form.npos && !form.ends_with(".f64")
+               ? Mma
+               : Ignore;
   static constexpr std::string_view halves[] = {
       "add", "sub", "mul", "fma", "neg", "abs", "min", "max", "ex2", "tanh"};
   if (form.ends_with("16x2") &&

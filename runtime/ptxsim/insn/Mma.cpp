@@ -46,7 +46,7 @@ void mma(Warp &w, const Op &op, uint32_t mask) {
 } // namespace
 
 bool ptxsim::decodeMma(Decoder &d) {
-  if (!d.take("sync") || !d.take("aligned") || !d.take("row") || !d.take("col"))
+  if (!d.take("sync") || !d.take("aligned") || !takeRowColumn(d))
     return false;
   int shape = d.takeOneOf({"m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
   bool saturated = d.take("satfinite");

@@ -32,6 +32,14 @@ inline std::optional<MmaElement> elementOf(Type type) {
   }
 }
 
+/// Takes .row.col, in this order.
+inline bool takeRowColumn(Decoder &d) {
+  for (std::string_view name : d.rest())
+    if (name == "row" || name == "col")
+      return name == "row" && d.take("row") && d.take("col");
+  return false;
+}
+
 } // namespace ptxsim
 
 #endif // RUNTIME_PTXSIM_INSN_MMAELEMENT_H

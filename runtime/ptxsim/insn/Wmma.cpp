@@ -31,9 +31,12 @@ struct Shape {
   unsigned m, n, k;
 };
 constexpr std::string_view shapeNames[] = {"m16n16k16", "m32n8k16", "m8n32k16",
-                                           "m16n16k8", "m8n8k4"};
-constexpr Shape shapes[] = {
-    {16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8}, {8, 8, 4}};
+                                           "m16n16k8",  "m8n8k4",   "m8n8k32",
+                                           "m8n8k128"};
+/// Elements of 4 and of 1 bit are moved as bytes, 16 in a row.
+constexpr Shape shapes[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8},
+                            {8, 8, 4},    {8, 8, 16},  {8, 8, 16}};
+constexpr unsigned nibbles = 5, bits = 6;
 
 constexpr unsigned mostElements = 512;
 
@@ -55,7 +58,11 @@ std::optional<Fragment> fragmentOf(char matrix, unsigned shape, Type type) {
   bool legal;
   if (matrix == 'c')
     legal = wide ? type == Type::F16 || type == Type::F32 || type == Type::S32
-                 : type == (shape == 3 ? Type::F32 : Type::F64);
+                 : type == (shape == 3   ? Type::F32
+                            : shape == 4 ? Type::F64
+                                         : Type::S32);
+  else if (shape >= nibbles)
+    legal = type == Type::B8;
   else
     legal = wide ? type == Type::F16 || type == Type::BF16 ||
                        type == Type::S8 || type == Type::U8
@@ -76,8 +83,9 @@ struct MemoryForm {
   bool byRows;     ///< layout in memory
   bool transposes; ///< C by columns: the fragment is in row order
   bool hasStride;
-  uint32_t stride; ///< row
-  uint64_t offset; ///< of the address
+  uint32_t stride;  ///< row
+  uint64_t offset;  ///< of the address
+  unsigned perByte; ///< elements smaller than a byte
 };
 
 void requireWholeWarp(Warp &w, const Op &op, uint32_t mask) {
@@ -116,12 +124,12 @@ void moveMatrix(Warp &w, const Op &op, const MemoryForm &f, std::byte *image,
   const uint64_t address = addressAt(w, op, f, 0);
   const unsigned lines = f.byRows ? g.rows : g.columns,
                  length = f.byRows ? g.columns : g.rows;
-  int64_t stride = length;
-  if (f.hasStride)
-    stride = int32_t(w.row<uint32_t>(f.stride)[0]);
+  const uint32_t given = f.hasStride ? w.row<uint32_t>(f.stride)[0] : 0;
+  const int64_t stride =
+      f.hasStride ? int32_t(given) / int(f.perByte) : int64_t(length);
   for (unsigned l = 1; l < warpSize; ++l)
     if (addressAt(w, op, f, l) != address ||
-        (f.hasStride && w.row<uint32_t>(f.stride)[l] != uint32_t(stride)))
+        (f.hasStride && w.row<uint32_t>(f.stride)[l] != given))
       w.fault(op, l,
               "the lanes of the warp give different addresses or "
               "strides");
@@ -217,7 +225,9 @@ struct MmaForm {
   bool aByRows, bByRows;
   bool isHalfD, isHalfC, saturates;
   MmaElement element;
-  int rounding; ///< of f64: DoubleRounding
+  int rounding;     ///< of f64: DoubleRounding
+  unsigned subBits; ///< of elements smaller than a byte: 4 or 1
+  bool aSigned, bSigned, ands;
 };
 
 /// Element (i, j) of a packed matrix.
@@ -306,7 +316,32 @@ void multiplyIntegers(const MmaForm &f, const Images &in, std::byte *out,
     }
 }
 
-enum class Kind : uint8_t { Float, Integer, Double };
+/// Lines of A and B are 16 bytes of elements of 4 bits or 1 bit.
+void multiplySubBytes(const MmaForm &f, const Images &in, std::byte *out,
+                      bool skip) {
+  const auto element = [&f](std::byte x, unsigned e, bool isSigned) {
+    const auto v = int(uint8_t(x) >> e * f.subBits & ((1 << f.subBits) - 1));
+    return isSigned && v >= 8 ? v - 16 : v;
+  };
+  for (unsigned i = 0; i < 8; ++i)
+    for (unsigned j = 0; j < 8; ++j) {
+      int32_t c;
+      std::memcpy(&c, in.c + (i * 8 + j) * 4, 4);
+      int64_t sum = c;
+      for (unsigned x = 0; x < 16 && !skip; ++x)
+        for (unsigned e = 0; e < 8 / f.subBits; ++e) {
+          const int a = element(in.a[i * 16 + x], e, f.aSigned),
+                    b = element(in.b[j * 16 + x], e, f.bSigned);
+          sum += f.subBits == 4 ? a * b : f.ands ? a & b : a ^ b;
+        }
+      if (f.saturates)
+        sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
+      const uint32_t bits = uint32_t(uint64_t(sum));
+      std::memcpy(out + (i * 8 + j) * 4, &bits, 4);
+    }
+}
+
+enum class Kind : uint8_t { Float, Integer, Double, SubByte };
 
 template <Kind kind> void multiply(Warp &w, const Op &op, uint32_t mask) {
   requireWholeWarp(w, op, mask);
@@ -323,6 +358,8 @@ template <Kind kind> void multiply(Warp &w, const Op &op, uint32_t mask) {
     multiplyFloats(f, in, out, options.numerics, options.skipTensor);
   } else if constexpr (kind == Kind::Integer) {
     multiplyIntegers(f, in, out, options.skipTensor);
+  } else if constexpr (kind == Kind::SubByte) {
+    multiplySubBytes(f, in, out, options.skipTensor);
   } else {
     double x[3][64], y[64];
     std::memcpy(x[2], in.c, 64 * 8);
@@ -340,7 +377,8 @@ template <Kind kind> void multiply(Warp &w, const Op &op, uint32_t mask) {
     std::memcpy(out, y, sizeof y);
   }
   scatter(w, f.d, d, out);
-  w.counters->tensorFlops += 2ull * f.a.rows * f.b.columns * f.a.columns;
+  w.counters->tensorFlops += 2ull * f.a.rows * f.b.columns * f.a.columns *
+                             (f.subBits ? 8 / f.subBits : 1);
 }
 
 /// Removes the first of "row" and "col": true for "row".
@@ -380,6 +418,15 @@ void appendRegisters(Decoder &d, size_t operand, const Fragment &g,
                                           : d.source(e, Type::B32));
 }
 
+/// .s4 or .u4, .b1: the first modifier that is left.
+bool takeSubByte(Decoder &d, unsigned shape, bool &isSigned) {
+  if (shape == bits)
+    return d.take("b1");
+  const std::string_view name = d.rest().empty() ? "" : d.rest().front();
+  isSigned = name == "s4";
+  return (isSigned || name == "u4") && d.take(name);
+}
+
 bool decodeMove(Decoder &d, bool isLoad) {
   const int matrix = isLoad        ? d.takeOneOf({"a", "b", "c"})
                      : d.take("d") ? 2
@@ -400,7 +447,12 @@ bool decodeMove(Decoder &d, bool isLoad) {
   default:
     break;
   }
-  const Type type = d.takeType();
+  const bool isSubByte = shape >= int(nibbles) && matrix < 2;
+  bool isSigned;
+  if (isSubByte &&
+      (byRows != (matrix == 0) || !takeSubByte(d, unsigned(shape), isSigned)))
+    return false;
+  const Type type = isSubByte ? Type::B8 : d.takeType();
   if (!byRows || shape < 0 || !d.done())
     return false;
   const auto fragment = fragmentOf("abc"[matrix], unsigned(shape), type);
@@ -410,6 +462,7 @@ bool decodeMove(Decoder &d, bool isLoad) {
   MemoryForm f{};
   f.fragment = *fragment;
   f.byRows = *byRows;
+  f.perByte = !isSubByte ? 1 : unsigned(shape) == nibbles ? 2 : 8;
   f.transposes = matrix == 2 && !f.byRows;
   std::vector<uint32_t> rows;
   appendRegisters(d, isLoad ? 0 : 1, *fragment, isLoad, rows);
@@ -426,11 +479,47 @@ bool decodeMove(Decoder &d, bool isLoad) {
   return true;
 }
 
+void emitMultiply(Decoder &d, const MmaForm &f, Handler fn) {
+  std::vector<uint32_t> rows;
+  appendRegisters(d, 0, f.d, true, rows);
+  appendRegisters(d, 1, f.a, false, rows);
+  appendRegisters(d, 2, f.b, false, rows);
+  appendRegisters(d, 3, f.c, false, rows);
+  const uint32_t *list = d.list(rows);
+  const uint64_t form = keep(d, f);
+  Op &op = d.emit(fn);
+  op.list = list, op.count = uint16_t(rows.size()), op.imm = form;
+}
+
+/// Layouts and shape have been taken.
+bool decodeSubBytes(Decoder &d, unsigned shape, bool aByRows, bool bByRows) {
+  MmaForm f{};
+  const int operation = d.takeOneOf({"xor", "and"});
+  const bool popc = d.take("popc");
+  f.saturates = d.take("satfinite");
+  f.ands = operation == 1, f.subBits = shape == bits ? 1 : 4;
+  if (!aByRows || bByRows || (operation >= 0) != (shape == bits) ||
+      popc != (shape == bits) || (popc && f.saturates) ||
+      d.takeType() != Type::S32 || !takeSubByte(d, shape, f.aSigned) ||
+      !takeSubByte(d, shape, f.bSigned) || f.aSigned != f.bSigned ||
+      d.takeType() != Type::S32 || !d.done())
+    return false;
+  d.expect(4);
+  f.a = *fragmentOf('a', shape, Type::B8);
+  f.b = *fragmentOf('b', shape, Type::B8);
+  f.c = f.d = *fragmentOf('c', shape, Type::S32);
+  emitMultiply(d, f, multiply<Kind::SubByte>);
+  return true;
+}
+
 bool decodeMultiply(Decoder &d) {
   if (!d.take("sync") || !d.take("aligned"))
     return false;
   const auto aByRows = takeLayout(d), bByRows = takeLayout(d);
   const int shape = takeShape(d);
+  if (shape >= int(nibbles))
+    return aByRows && bByRows &&
+           decodeSubBytes(d, unsigned(shape), *aByRows, *bByRows);
   const int rounding = d.takeOneOf({"rn", "rz", "rm", "rp"});
   MmaForm f{};
   f.saturates = d.take("satfinite");
@@ -466,17 +555,10 @@ bool decodeMultiply(Decoder &d) {
   f.rounding = std::max(rounding, 0);
   if (!isDouble)
     f.element = *elementOf(aType);
-  std::vector<uint32_t> rows;
-  appendRegisters(d, 0, f.d, true, rows);
-  appendRegisters(d, 1, f.a, false, rows);
-  appendRegisters(d, 2, f.b, false, rows);
-  appendRegisters(d, 3, f.c, false, rows);
-  const uint32_t *list = d.list(rows);
-  const uint64_t form = keep(d, f);
-  Op &op = d.emit(isDouble    ? multiply<Kind::Double>
-                  : isInteger ? multiply<Kind::Integer>
-                              : multiply<Kind::Float>);
-  op.list = list, op.count = uint16_t(rows.size()), op.imm = form;
+  emitMultiply(d, f,
+               isDouble    ? multiply<Kind::Double>
+               : isInteger ? multiply<Kind::Integer>
+                           : multiply<Kind::Float>);
   return true;
 }
 

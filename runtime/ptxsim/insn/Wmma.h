@@ -5,10 +5,11 @@ namespace ptxsim {
 
 enum class DoubleRounding : int { Nearest, Zero, Down, Up };
 
-/// d = a b + c for 8x4, 4x8 and 8x8 matrices, row after row: fused
+/// d = a b + c for m by k, k by 8 and m by 8 matrices, row after row: fused
 /// multiply-adds in ascending k, each rounded in this mode.
 void multiplyDoubles(const double *a, const double *b, const double *c,
-                     double *d, DoubleRounding rounding);
+                     double *d, DoubleRounding rounding, unsigned m = 8,
+                     unsigned k = 4);
 
 } // namespace ptxsim
 
