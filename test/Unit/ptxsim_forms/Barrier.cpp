@@ -105,6 +105,13 @@ void testArrive(const std::string &name) {
                     "  add.u32 %r1, %r1, %r2;\n"
                     "  st.global.b32 [%out], %r1;\nEND:\n",
                 64, [](uint64_t t) { return t < 32 ? 5 : t + 68 + 9; });
+  // Both warps announce and then wait for the other one: a wait in place of
+  // the announcement would never end.
+  expectThreads(exchange + "  setp.eq.u32 %p0, %w, 0;\n  @!%p0 bra OTHER;\n  " +
+                    name + " 1, 64;\n  " + sync +
+                    " 2, 64;\n  bra BOTH;\nOTHER:\n  " + name + " 2, 64;\n  " +
+                    sync + " 1, 64;\nBOTH:\n" + fetch,
+                64, [](uint64_t t) { return t ^ 32; });
 }
 
 /// Predicates of nobody, somebody, everybody; negated; with counts; and what
