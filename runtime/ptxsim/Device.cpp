@@ -209,13 +209,28 @@ Status checkLaunch(const Kernel &k, Dim3 grid, Dim3 block, Dim3 cluster,
   return {};
 }
 
+/// The number of the i-th cluster of a sample.
+uint64_t sampledCluster(const Launch &launch, uint64_t i) {
+  constexpr uint64_t sms = 132;
+  const Dim3 c = launch.cluster;
+  const uint64_t n = launch.sampled,
+                 wave =
+                     std::max<uint64_t>(1, sms / (uint64_t(c.x) * c.y * c.z)),
+                 runs = n / wave;
+  if (runs < 2)
+    return n > 1 ? i * (launch.clusters - 1) / (n - 1) : i;
+  // Runs of neighbours; the last has what is left.
+  const uint64_t run = std::min(i / wave, runs - 1),
+                 last = n - (runs - 1) * wave;
+  return run * (launch.clusters - last) / (runs - 1) + i - run * wave;
+}
+
 /// Executes the clusters that no other host thread has taken, one by one. `at`
 /// is the one under way.
 void runInTurn(Launch &launch, uint64_t &at) {
   Cluster executed(launch);
   while (!launch.failed && (at = launch.next.fetch_add(1)) < launch.sampled) {
-    if (launch.sampled > 1)
-      at = at * (launch.clusters - 1) / (launch.sampled - 1);
+    at = sampledCluster(launch, at);
     executed.run(at);
   }
   std::lock_guard lock(launch.mutex);

@@ -121,12 +121,12 @@ void Collector::launchEnds(const Launch &l) {
   }
   if (!sizes.keepL2 && sizes.l2Bytes)
     result.total[Counter::DramWriteBytes] += l2Cache.flush() * sectorBytes;
-  std::sort(work.begin(), work.end(),
-            [](const auto &a, const auto &b) { return a.first < b.first; });
-  for (const auto &[number, of] : work) {
-    result.work.push_back(of);
+  std::sort(work.begin(), work.end(), [](const CtaWork &a, const CtaWork &b) {
+    return a.number < b.number;
+  });
+  result.work = work;
+  for (const CtaWork &of : work)
     result.loadChain = std::max(result.loadChain, of.loadChain);
-  }
   result.gridWaits = gridWaits.longest();
   result.compulsoryReadBytes = touched->readSectors * sectorBytes;
   result.compulsoryWriteBytes = touched->writtenSectors * sectorBytes;
@@ -150,7 +150,8 @@ void Collector::ctaEnds(const Cta &cta) {
   const uint64_t cluster =
       at.x + uint64_t(launch->grid.x / d.x) *
                  (at.y + uint64_t(launch->grid.y / d.y) * at.z);
-  work.emplace_back(cluster * d.x * d.y * d.z + cta.rank, c.work);
+  c.work.number = cluster * d.x * d.y * d.z + cta.rank;
+  work.push_back(c.work);
 }
 
 // --- instructions ---

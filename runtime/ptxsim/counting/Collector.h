@@ -67,7 +67,7 @@ private:
   /// CTAs under way: those of a cluster, or all of a cooperative launch.
   std::unordered_map<const Cta *, std::unique_ptr<OfCta>> ctas;
   std::pair<const Cta *, OfCta *> latestCta{};
-  std::vector<std::pair<uint64_t, CtaWork>> work; ///< with the CTA's number
+  std::vector<CtaWork> work;
   KernelCounts result;
 };
 

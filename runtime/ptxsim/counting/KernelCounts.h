@@ -49,6 +49,7 @@ struct TensorCounts {
 
 /// What a CTA does to its SM: the inputs of the modelled time.
 struct CtaWork {
+  uint64_t number = 0; ///< of the CTA in the order of launch
   uint64_t instructions = 0;
   std::array<uint64_t, opClasses> results{};
   std::array<uint64_t, 5> tensorFlops{}; ///< by TensorType

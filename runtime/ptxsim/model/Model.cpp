@@ -126,10 +126,22 @@ const CtaWork &Model::workOf(uint64_t cta) const {
   const uint64_t size = uint64_t(c.x) * c.y * c.z, all = counts.ctas / size,
                  have = counts.work.size() / size;
   const uint64_t cluster = cta / size;
-  const uint64_t nearest =
-      have == all || all < 2 || have < 2
-          ? std::min(cluster, have - 1)
-          : (cluster * (have - 1) * 2 + (all - 1)) / ((all - 1) * 2);
+  uint64_t nearest = cluster;
+  if (have != all) {
+    auto numberOf = [&](uint64_t i) { return counts.work[i * size].number; };
+    uint64_t above = 0; // the first that is not before it
+    for (uint64_t end = have; above < end;) {
+      const uint64_t middle = (above + end) / 2;
+      if (numberOf(middle) < cluster * size)
+        above = middle + 1;
+      else
+        end = middle;
+    }
+    const bool below =
+        above == have || (above && cluster * size - numberOf(above - 1) <
+                                       numberOf(above) - cluster * size);
+    nearest = above - below;
+  }
   return counts.work[nearest * size + cta % size];
 }
 
@@ -339,6 +351,10 @@ void describeGaps(const DeviceDescription &device, const KernelCounts &counts,
   note(c[Counter::ConstantRequests], "loads of constants, requests");
   note(c[Counter::UncountedAccesses],
        "write-backs that discard spares, instructions");
+  if (counts.ctasExecuted < counts.ctas)
+    time.notModelled.push_back(
+        "byte bound: what all CTAs must move is not known "
+        "from a sample");
   uint64_t other = 0;
   for (const CtaWork &w : counts.work)
     other += w.tensorFlops[unsigned(TensorType::None)];
@@ -426,7 +442,8 @@ Result<ModelledTime> ptxsim::modelTime(const DeviceDescription &device,
   time.kernel = run.kernel();
   time.lower = at(End::Shortest).kernel();
   time.upper = at(End::Longest).kernel();
-  if (const auto rate = device.value("dram.read_sustained"))
+  if (const auto rate = device.value("dram.read_sustained");
+      rate && counts.ctasExecuted == counts.ctas)
     time.byteBound =
         double(counts.compulsoryReadBytes + counts.compulsoryWriteBytes) /
         *rate;

@@ -131,6 +131,8 @@ std::string ptxsim::modelledText(const KernelReport &r) {
       if (term.seconds > 0)
         text += fmt::format(" {} {},", term.name, seconds(term.seconds));
     text.back() = '\n';
+  } else {
+    text += "  modelled bound: none, second: none\n";
   }
   text += fmt::format("  modelled fill {}, drain {}, serial {}; waves {:.3g} "
                       "({} CTAs per SM, limited by {})\n",

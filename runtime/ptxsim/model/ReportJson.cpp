@@ -51,6 +51,7 @@ ordered_json modelled(const KernelReport &r) {
   for (const Term &term : t.terms)
     terms[term.name] = term.seconds;
   return {{"label", "modelled"},
+          {"of", r.counts.launches > 1 ? "the latest launch" : "the launch"},
           {"device", r.deviceName},
           {"device_file", r.deviceFile},
           {"seconds", t.kernel},

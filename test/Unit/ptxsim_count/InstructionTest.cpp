@@ -186,6 +186,31 @@ TEST(Instructions, OptionsAsText) {
             "sample: expected a number of CTAs from 1, but got '0'");
 }
 
+TEST(Instructions, LargeSamplesAreRunsOfNeighbours) {
+  DeviceOptions options;
+  options.sampleCtas = 300;
+  const std::string body = R"(
+  mov.u32 %r2, %ctaid.x;
+  mul.wide.u32 %d2, %r2, 4;
+  add.s64 %d2, %d1, %d2;
+  mov.u32 %r3, 1;
+  st.global.u32 [%d2], %r3;)";
+  const Counted run(body, {.grid = {1000, 1, 1}, .options = options});
+  // 132, and the 168 at the end.
+  for (uint32_t i = 0; i < 1000; ++i)
+    EXPECT_EQ(run.out[i], uint32_t(i < 132 || i >= 832)) << i;
+  ASSERT_EQ(run.counts.work.size(), 300u);
+  EXPECT_EQ(run.counts.work[131].number, 131u);
+  EXPECT_EQ(run.counts.work[132].number, 832u);
+  // Pairs: runs of 66 of them; the whole grid is itself.
+  options.sampleCtas = 1000;
+  const Counted all(
+      body,
+      {.grid = {1000, 1, 1}, .cluster = Dim3{2, 1, 1}, .options = options});
+  for (uint32_t i = 0; i < 1000; ++i)
+    EXPECT_EQ(all.out[i], 1u) << i;
+}
+
 TEST(Instructions, SamplesAreWholeClusters) {
   DeviceOptions options;
   options.sampleCtas = 3; // two clusters of two

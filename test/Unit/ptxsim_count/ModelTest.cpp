@@ -216,6 +216,31 @@ TEST(Model, SampledFiguresAreScaled) {
               Contains("4 of 400 CTAs executed, figures scaled by 100"));
 }
 
+// A CTA that was not executed counts as the nearest one that was.
+TEST(Model, SampledCtasStandForTheirNeighbours) {
+  KernelCounts k = launchOf(4);
+  k.ctas = 132;
+  k.grid = {132, 1, 1};
+  const uint64_t numbers[] = {0, 1, 130, 131};
+  for (int i = 0; i < 4; ++i)
+    k.work[i].number = numbers[i], k.work[i].instructions = 4 * 1980;
+  k.work[2].instructions *= 7;
+  EXPECT_TIME(term(timeOf(k), "issue"), 7e-6);
+  // With half of the CTAs, as many as stand for themselves: 66 to 131.
+  k.ctas = 264, k.grid = {264, 1, 1};
+  k.work[2].number = 200, k.work[3].number = 263;
+  k.work[1].instructions = 4 * 1980 * 3;
+  // One wave of 132 CTAs of which 100 take 3 us and the others 7, then the
+  // next.
+  const ModelledTime t = timeOf(k);
+  EXPECT_TIME(term(t, "issue"), 10e-6);
+  EXPECT_EQ(t.byteBound, 0);
+  EXPECT_THAT(
+      t.notModelled,
+      Contains("byte bound: what all CTAs must move is not known from a "
+               "sample"));
+}
+
 TEST(Model, NullIsNotModelled) {
   KernelCounts k = launchOf();
   k.work[0].tensorFlops[unsigned(TensorType::Int8)] = 1000;
