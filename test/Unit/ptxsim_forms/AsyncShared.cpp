@@ -33,9 +33,9 @@ std::string exchanged(const std::string &statements, size_t bytes,
   mov.u32 %turns, 0;
 WAIT:
   add.u32 %turns, %turns, 1;
-  setp.gt.u32 %done, %turns, 2000;
+  setp.gt.u32 %done, %turns, 50;
   @%done bra ARRIVED;
-  mbarrier.test_wait.parity.acquire.cluster.shared.b64 %done, [%here], 0;
+  mbarrier.try_wait.parity.acquire.cluster.shared.b64 %done, [%here], 0;
   @!%done bra WAIT;
 ARRIVED:
 )";
