@@ -44,6 +44,9 @@ void checkSharedWrite(Warp &w, const Op &op, unsigned lane, Cta &cta,
                       uint32_t address, uint32_t bytes);
 /// The bytes of a cp.async arrive before its wait.
 void arriveEarly(AsyncCopies::Copy &copy);
+/// What a lane knows, for an asynchronous operation that takes effect later;
+/// null if all do so at once.
+std::shared_ptr<const Clock> knownAtIssue(Warp &w, unsigned lane);
 /// Delivers a cp.async that was held back.
 void deliverCopy(Warp &w, const AsyncCopies::Copy &copy);
 /// .cta, .cluster, .gpu or .sys as Order::Scope; 0 if there is none.

@@ -2,13 +2,16 @@
 #include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/Lanes.h"
 
+#include <algorithm>
+
 using namespace ptxsim;
 
 namespace {
-/// mbarriers beyond these share an agent with another one.
+/// Agents of mbarriers are added by so many, up to a number that the shadow
+/// memory can tell apart; beyond, mbarriers share them.
 constexpr unsigned mbarrierAgents = 48, mostAgents = 1022;
-/// Sets of lanes of a warp of which each knows something else; beyond, all know
-/// it.
+/// Sets of lanes of a warp of which each knows something else, before they are
+/// made sets that have no lane in common.
 constexpr size_t mostGroups = 40;
 /// Fences, and accesses before fences, that are kept apart.
 constexpr size_t mostEvents = 8;
@@ -16,30 +19,70 @@ constexpr size_t mostEvents = 8;
 
 void Clock::clear() {
   std::fill(all.begin(), all.end(), 0);
-  if (isPartial) {
-    std::fill(some.begin(), some.end(), 0);
-    std::fill(lanes.begin(), lanes.end(), 0);
-  }
-  isPartial = false;
+  parts.clear();
 }
 
 void Clock::join(const Clock &other) {
-  const size_t n = all.size();
+  const size_t n = other.all.size();
+  if (all.size() < n)
+    all.resize(n);
   for (size_t i = 0; i < n; ++i)
     all[i] = std::max(all[i], other.all[i]);
-  if (!isPartial && !other.isPartial)
+  if (parts.empty() && other.parts.empty())
     return;
-  isPartial = false;
-  for (size_t i = 0; i < n; ++i) {
-    uint32_t mask = 0;
-    if (some[i] > all[i])
-      mask |= lanes[i];
-    if (other.some[i] > all[i])
-      mask |= other.lanes[i];
-    lanes[i] = mask;
-    some[i] = mask ? std::max(some[i], other.some[i]) : 0;
-    isPartial |= mask != 0;
+  for (const Part &theirs : other.parts) {
+    auto mine = std::find_if(parts.begin(), parts.end(), [&](const Part &p) {
+      return p.agent == theirs.agent;
+    });
+    if (mine == parts.end()) {
+      parts.push_back(theirs);
+      continue;
+    }
+    for (unsigned l = 0; l < warpSize; ++l)
+      mine->stamps[l] = std::max(mine->stamps[l], theirs.stamps[l]);
   }
+  std::erase_if(parts, [&](const Part &p) {
+    uint32_t most = 0;
+    for (uint32_t stamp : p.stamps)
+      most = std::max(most, stamp);
+    return most <= all[p.agent];
+  });
+}
+
+void Clock::add(unsigned agent, uint32_t lanes, uint32_t stamp) {
+  if (stamp <= all[agent])
+    return;
+  auto part = std::find_if(parts.begin(), parts.end(),
+                           [&](const Part &p) { return p.agent == agent; });
+  if (part == parts.end())
+    part = parts.insert(part, {agent, {}});
+  forLanes(lanes, [&](unsigned l) {
+    part->stamps[l] = std::max(part->stamps[l], stamp);
+  });
+}
+
+bool Clock::knowsPart(unsigned agent, unsigned lane, uint32_t stamp) const {
+  for (const Part &p : parts)
+    if (p.agent == agent) {
+      if (lane < warpSize)
+        return stamp <= p.stamps[lane];
+      unsigned knowing = 0;
+      for (uint32_t at : p.stamps)
+        knowing += stamp <= at;
+      return knowing > 1;
+    }
+  return false;
+}
+
+bool Clock::knowsAny(unsigned agent, uint32_t stamp) const {
+  if (stamp <= all[agent])
+    return true;
+  for (const Part &p : parts)
+    if (p.agent == agent)
+      for (uint32_t at : p.stamps)
+        if (stamp <= at)
+          return true;
+  return false;
 }
 
 Clocks::Clocks(Cluster &cluster) : cluster(cluster) {
@@ -48,9 +91,12 @@ Clocks::Clocks(Cluster &cluster) : cluster(cluster) {
   ofCta = uint32_t(cta.warps.size());
   warps = ofCta * uint32_t(cluster.ctas.size());
   agents = warps;
+  firstMbarrier = 2 * warps + (warps + 3) / 4;
+  if (cta.launch.globalRaces)
+    firstMbarrier += warps;
   if (f.usesAsyncProxy || f.usesWgmma || f.raceFacts.mbarriers)
-    agents = std::min(2 * warps + (warps + 3) / 4 + mbarrierAgents,
-                      std::max(mostAgents, warps));
+    agents =
+        std::min(firstMbarrier + mbarrierAgents, std::max(mostAgents, warps));
   epoch.resize(agents), used.resize(agents), limits.resize(warps);
   issuers.resize(agents);
   for (unsigned w = 0; w < warps; ++w)
@@ -119,6 +165,19 @@ void Clocks::setLimit(unsigned warp) {
   highest = std::max(highest, least + 1);
 }
 
+bool Clocks::knowsAny(unsigned warp, unsigned lane, unsigned agent,
+                      uint32_t stamp) const {
+  if (agent == warp)
+    return true;
+  const WarpState &s = states[warp];
+  if (s.base.knowsAny(agent, stamp))
+    return true;
+  for (const Group &g : s.groups)
+    if ((g.mask >> lane & 1) && g.clock.knowsAny(agent, stamp))
+      return true;
+  return false;
+}
+
 bool Clocks::knows(unsigned warp, unsigned lane, unsigned agent,
                    unsigned otherLane, uint32_t stamp) const {
   if (agent == warp && lane == otherLane && lane < warpSize)
@@ -155,12 +214,31 @@ void Clocks::tell(unsigned warp, uint32_t mask, Clock &into) {
     into.all[warp] = std::max(into.all[warp], last);
     return;
   }
-  if (last <= into.all[warp])
-    return;
-  into.lanes[warp] =
-      mask | (into.some[warp] > into.all[warp] ? into.lanes[warp] : 0);
-  into.some[warp] = std::max(into.some[warp], last);
-  into.isPartial = true;
+  into.add(warp, mask, last);
+}
+
+void Clocks::separate(unsigned warp) {
+  WarpState &s = states[warp];
+  const uint32_t live = cluster.ctas[warp / ofCta].warps[warp % ofCta].live;
+  std::vector<Group> sets;
+  for (uint32_t rest = live; rest;) {
+    // The lanes that are in the same groups as the first one.
+    const uint32_t first = rest & (0u - rest);
+    uint32_t same = rest;
+    bool any = false;
+    for (const Group &g : s.groups) {
+      same &= g.mask & first ? g.mask : ~g.mask;
+      any |= (g.mask & first) != 0;
+    }
+    rest &= ~same;
+    if (!any)
+      continue;
+    Group &set = sets.emplace_back(Group{same, Clock(agents)});
+    for (const Group &g : s.groups)
+      if (g.mask & first)
+        set.clock.join(g.clock);
+  }
+  s.groups = std::move(sets);
 }
 
 void Clocks::release(unsigned warp, uint32_t mask, Clock &into) {
@@ -178,15 +256,9 @@ void Clocks::acquire(unsigned warp, uint32_t mask, const Clock &from) {
   for (Group &g : s.groups)
     if (g.mask == mask)
       return g.clock.join(from);
-  if (s.groups.size() < mostGroups) {
-    s.groups.push_back({mask, from});
-    return;
-  }
-  for (const Group &g : s.groups)
-    s.base.join(g.clock);
-  s.groups.clear();
-  s.base.join(from);
-  setLimit(warp);
+  if (s.groups.size() >= mostGroups)
+    separate(warp);
+  s.groups.push_back({mask, from});
 }
 
 void Clocks::learn(unsigned warp, uint32_t mask, unsigned agent,
@@ -411,11 +483,39 @@ void Clocks::synchronize(const Warp &w, uint32_t mask, const void *address,
 uint32_t Clocks::addObject() {
   if (objectCount == objects.size())
     objects.push_back({Clock(agents), Clock(agents)});
+  if (firstMbarrier + objectCount >= agents && agents < mostAgents)
+    grow();
   Object &o = objects[objectCount];
   o.open.clear(), o.done.clear();
-  o.isInitFenced = o.isPublished = false;
-  o.agent = fit(2 * warps + (warps + 3) / 4 + objectCount);
+  o.isInitFenced = o.isPublished = o.isProxyFenced = o.isRelaxed = false;
+  o.completed = o.completes = {};
+  o.uses.clear();
+  o.agent = fit(firstMbarrier + objectCount);
   return objectCount++;
+}
+
+void Clocks::grow() {
+  agents = std::min(agents + mbarrierAgents, mostAgents);
+  epoch.resize(agents), used.resize(agents), issuers.resize(agents);
+  const auto widen = [this](Clock &clock) { clock.all.resize(agents); };
+  for (WarpState &s : states) {
+    // What an agent did before there was one is over.
+    s.base.all.resize(agents, now - 1);
+    for (Group &g : s.groups)
+      widen(g.clock);
+    for (Fences &fences : s.fences)
+      for (std::vector<Event> *events : {&fences.ready, &fences.seen})
+        for (Event &e : *events)
+          widen(e.clock);
+  }
+  for (std::vector<Clock>::iterator b = barriers.begin(); b != barriers.end();
+       ++b)
+    widen(*b);
+  widen(clusterOpen), widen(clusterDone);
+  for (auto &[key, clock] : places)
+    widen(clock);
+  for (Object &o : objects)
+    widen(o.open), widen(o.done);
 }
 
 Clocks::Object &Clocks::object(const Mbarrier &barrier) {
@@ -430,17 +530,32 @@ void Clocks::completePhase(const Mbarrier &barrier) {
   Object &o = object(barrier);
   o.done.join(o.open);
   o.open.clear();
+  o.completed = o.completes;
+  o.completes = {};
 }
 
 void Clocks::signal(const Mbarrier &barrier, unsigned warp, unsigned lane,
-                    uint32_t stamp) {
+                    uint32_t stamp, const Clock *known) {
   Object &o = object(barrier);
   o.open.all[o.agent] = std::max(o.open.all[o.agent], stamp);
   // A cp.async.mbarrier.arrive covers what earlier ones of the lane covered.
   for (const WarpState::Copy &c : states[warp].copies)
     if (c.lane == lane && c.stamp <= stamp)
       o.open.all[c.agent] = std::max(o.open.all[c.agent], c.stamp);
-  release(warp, 1u << lane, o.open);
+  if (known)
+    o.open.join(*known);
+  else
+    release(warp, 1u << lane, o.open);
+}
+
+void Clocks::use(const Mbarrier &barrier, const Object::Use &by) {
+  Object &o = object(barrier);
+  o.uses.resize(warps);
+  o.uses[by.warp] = by;
+}
+
+void Clocks::completedBy(const Mbarrier &barrier, const Object::Use &by) {
+  object(barrier).completes = by;
 }
 
 void Clocks::initialised(const Mbarrier &barrier, unsigned warp,
@@ -458,14 +573,27 @@ bool Clocks::knowsInit(const Mbarrier &barrier, unsigned warp,
 
 void Clocks::fenceInit(const Warp &w) {
   for (uint32_t i = 0; i < objectCount; ++i)
-    objects[i].isInitFenced |= objects[i].initWarp == agentOf(w);
+    if (objects[i].initWarp == agentOf(w))
+      objects[i].isInitFenced = objects[i].isProxyFenced = true;
+}
+
+void Clocks::fenceProxy(const Warp &w, uint32_t mask) {
+  for (uint32_t i = 0; i < objectCount; ++i) {
+    Object &o = objects[i];
+    if (!o.isProxyFenced)
+      forLanes(mask, [&](unsigned l) {
+        o.isProxyFenced |=
+            knows(agentOf(w), l, o.initWarp, o.initLane, o.initStamp);
+      });
+  }
 }
 
 // --- groups of asynchronous copies ---
 
-void Clocks::addBulk(unsigned warp, unsigned lane, uint32_t stamp) {
+void Clocks::addBulk(unsigned warp, unsigned lane, unsigned agent,
+                     uint32_t stamp, bool writes) {
   WarpState &s = states[warp];
-  s.bulk.push_back({lane, bulkAgent(warp), stamp, s.closed[lane]});
+  s.bulk.push_back({lane, agent, stamp, s.closed[lane], writes});
 }
 
 void Clocks::commitBulk(const Warp &w, uint32_t mask) {
@@ -473,11 +601,12 @@ void Clocks::commitBulk(const Warp &w, uint32_t mask) {
   forLanes(mask, [&](unsigned l) { ++s.closed[l]; });
 }
 
-void Clocks::waitBulk(const Warp &w, uint32_t mask, uint32_t open) {
+void Clocks::waitBulk(const Warp &w, uint32_t mask, uint32_t open, bool read) {
   const unsigned warp = agentOf(w);
   WarpState &s = states[warp];
   std::erase_if(s.bulk, [&](const WarpState::Copy &c) {
-    if (!(mask >> c.lane & 1) || s.closed[c.lane] - c.group <= open)
+    if (!(mask >> c.lane & 1) || s.closed[c.lane] - c.group <= open ||
+        (read && c.writes))
       return false;
     learn(warp, 1u << c.lane, c.agent, c.stamp);
     return true;

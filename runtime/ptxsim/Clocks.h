@@ -10,38 +10,43 @@ namespace ptxsim {
 
 class Cluster;
 struct Mbarrier;
+struct Op;
 class Warp;
 
 /// A vector clock: what is known to be over, by agent. Of a warp's accesses
-/// those of all lanes up to the stamp `all`, and those of the lanes in `lanes`
-/// up to `some`. Where joining two cannot be told so exactly, the result knows
-/// too much: a race may be missed, but nothing ordered is reported.
+/// those of all lanes up to the stamp `all`, and those of single lanes up to
+/// the stamps of a part.
 struct Clock {
-  std::vector<uint32_t> all, some, lanes;
-  bool isPartial = false; ///< some and lanes say something
+  std::vector<uint32_t> all;
+  /// More is known of these lanes than of all.
+  struct Part {
+    unsigned agent;
+    uint32_t stamps[32];
+  };
+  std::vector<Part> parts;
 
-  explicit Clock(std::size_t agents = 0)
-      : all(agents), some(agents), lanes(agents) {}
+  explicit Clock(std::size_t agents = 0) : all(agents) {}
   void clear();
   void join(const Clock &other);
+  /// What lanes of an agent did is over up to a stamp.
+  void add(unsigned agent, uint32_t lanes, uint32_t stamp);
   /// `lane`: 32 or more for several.
   bool knows(unsigned agent, unsigned lane, uint32_t stamp) const {
     return stamp <= all[agent] ||
-           (isPartial && stamp <= some[agent] &&
-            (lane < 32 ? lanes[agent] >> lane & 1
-                       : (lanes[agent] & (lanes[agent] - 1)) != 0));
+           (!parts.empty() && knowsPart(agent, lane, stamp));
   }
-  /// Is anything of the agent at or after the stamp known to be over?
-  bool knowsAny(unsigned agent, uint32_t stamp) const {
-    return stamp <= all[agent] ||
-           (isPartial && stamp <= some[agent] && lanes[agent]);
-  }
+  /// Is it known of any lane?
+  bool knowsAny(unsigned agent, uint32_t stamp) const;
+
+private:
+  bool knowsPart(unsigned agent, unsigned lane, uint32_t stamp) const;
 };
 
 /// What happened before what in a cluster. The agents are its warps and what
-/// works asynchronously: per warp its bulk copies that groups track, per
-/// warpgroup its wgmma, and the mbarriers for the copies that signal them. Each
-/// access carries its agent and a stamp of one counter.
+/// works asynchronously: per warp the bulk copies that groups track (what they
+/// read, and in global memory what they write), per warpgroup its wgmma, and
+/// the mbarriers for the copies that signal them. Each access carries its agent
+/// and a stamp of one counter.
 ///
 /// A warp has a clock of what all its lanes know, and clocks of what sets of
 /// lanes know besides: a wait or a bar.warp.sync of a part of the lanes.
@@ -60,6 +65,12 @@ public:
   unsigned bulkAgent(unsigned warp) const { return fit(warps + warp); }
   /// `warp`: the first one of the warpgroup.
   unsigned wgmmaAgent(unsigned warp) const { return fit(2 * warps + warp / 4); }
+  /// Of what the warp's bulk copies write to global memory: they are over only
+  /// at a wait_group that is not .read. There are such agents if races in
+  /// global memory are wanted.
+  unsigned writeAgent(unsigned warp) const {
+    return fit(2 * warps + (warps + 3) / 4 + warp);
+  }
   /// The stamp of what a warp does now.
   uint32_t stamp(unsigned warp) {
     if (used[warp] != epoch[warp])
@@ -71,11 +82,12 @@ public:
     issuers[agent] = issuer;
     return used[agent] = now++;
   }
-  enum class Kind : uint8_t { Warp, BulkGroup, Wgmma, Mbarrier };
+  enum class Kind : uint8_t { Warp, BulkGroup, Wgmma, BulkWrite, Mbarrier };
   Kind kindOf(unsigned agent) const {
     return agent < warps                         ? Kind::Warp
            : agent < 2 * warps                   ? Kind::BulkGroup
            : agent < 2 * warps + (warps + 3) / 4 ? Kind::Wgmma
+           : agent < firstMbarrier               ? Kind::BulkWrite
                                                  : Kind::Mbarrier;
   }
   /// The warp behind an agent.
@@ -86,6 +98,9 @@ public:
   /// now? The warp's own lane knows of itself. 32 or more for several lanes.
   bool knows(unsigned warp, unsigned lane, unsigned agent, unsigned otherLane,
              uint32_t stamp) const;
+  /// The same, if what any lane of the agent did will do.
+  bool knowsAny(unsigned warp, unsigned lane, unsigned agent,
+                uint32_t stamp) const;
 
   /// Do all lanes of the warp know the same?
   bool isUniform(unsigned warp) const { return states[warp].groups.empty(); }
@@ -133,6 +148,19 @@ public:
     unsigned initWarp = 0, initLane = 0;
     uint32_t initStamp = 0;
     bool isInitFenced = false, isPublished = false;
+    /// A fence has made the init known to the asynchronous proxy.
+    bool isProxyFenced = false;
+    /// Relaxed operations work on it: its phases are ordered by other means.
+    bool isRelaxed = false;
+    struct Use {
+      unsigned agent = 0, warp = 0, lane = 0;
+      uint32_t stamp = 0;
+      const Op *op = nullptr; ///< null: none
+    };
+    /// What has completed the phase before this one, and what completes this
+    /// one.
+    Use completed, completes;
+    std::vector<Use> uses; ///< the last one by each warp
   };
   /// For a new mbarrier: gives Mbarrier::order.
   uint32_t addObject();
@@ -140,22 +168,30 @@ public:
   const Object &object(const Mbarrier &barrier) const;
   void completePhase(const Mbarrier &barrier);
   /// An asynchronous operation that lane `lane` of a warp issued signals the
-  /// mbarrier.
+  /// mbarrier. `known`: what the lane knew when it did, if that is not now.
   void signal(const Mbarrier &barrier, unsigned warp, unsigned lane,
-              uint32_t stamp);
+              uint32_t stamp, const Clock *known);
+  /// A lane uses it.
+  void use(const Mbarrier &barrier, const Object::Use &by);
+  /// The phase is about to be completed by this.
+  void completedBy(const Mbarrier &barrier, const Object::Use &by);
   /// Who initialised it is known to those that may use it.
   void initialised(const Mbarrier &barrier, unsigned warp, unsigned lane);
   bool knowsInit(const Mbarrier &barrier, unsigned warp, unsigned lane) const;
   /// fence.mbarrier_init: the next cluster barrier publishes what the warp has
   /// initialised.
   void fenceInit(const Warp &w);
+  /// fence.proxy.async: the same for the asynchronous proxy.
+  void fenceProxy(const Warp &w, uint32_t mask);
 
   // --- groups of asynchronous copies ---
   /// A bulk copy of a lane that a group tracks, and groups as they are closed
-  /// and waited for.
-  void addBulk(unsigned warp, unsigned lane, uint32_t stamp);
+  /// and waited for. `agent`: that of what it reads, or of what it writes,
+  /// which `read` does not wait for.
+  void addBulk(unsigned warp, unsigned lane, unsigned agent, uint32_t stamp,
+               bool writes);
   void commitBulk(const Warp &w, uint32_t mask);
-  void waitBulk(const Warp &w, uint32_t mask, uint32_t open);
+  void waitBulk(const Warp &w, uint32_t mask, uint32_t open, bool read);
   /// cp.async of a lane for which an mbarrier is signalled: a cp.async.wait of
   /// the lane covers them too.
   void addCopies(unsigned warp, unsigned lane, unsigned agent, uint32_t stamp);
@@ -195,6 +231,7 @@ private:
     struct Copy {
       unsigned lane, agent;
       uint32_t stamp, group;
+      bool writes = false;
     };
     std::vector<Copy> bulk, copies;   ///< not waited for
     uint32_t closed[32] = {};         ///< bulk groups of each lane
@@ -207,11 +244,16 @@ private:
   unsigned fit(unsigned agent) const {
     return agent < agents ? agent : warps + (agent - warps) % (agents - warps);
   }
+  /// More agents, for more mbarriers.
+  void grow();
   /// Adds what lanes know, and did so far.
   void tell(unsigned warp, uint32_t mask, Clock &into);
+  /// Makes sets of lanes that have no lane in common of a warp's groups.
+  void separate(unsigned warp);
 
   Cluster &cluster;
-  uint32_t ofCta; ///< warps of a CTA
+  uint32_t ofCta;         ///< warps of a CTA
+  uint32_t firstMbarrier; ///< the first agent of an mbarrier
   uint32_t now = 1;
   uint32_t highest = 0; ///< of all limits
   std::vector<uint32_t> epoch, used, limits;

@@ -26,7 +26,8 @@ Cluster::Cluster(Launch &launch) : launch(launch) {
       first.sharedEnd != sharedBegin &&
       (checks.sharedRaces || checks.asyncHazards) &&
       (launch.block.x * launch.block.y * launch.block.z > 1 ||
-       ctas.size() > 1 || f.usesAsyncProxy || f.raceFacts.mbarriers);
+       ctas.size() > 1 || f.usesAsyncProxy || f.raceFacts.mbarriers ||
+       f.raceFacts.copies);
   if (!hasShared && !launch.globalRaces)
     return;
   clocks = std::make_unique<Clocks>(*this);
@@ -99,6 +100,8 @@ bool Cluster::turn() {
       for (Observer *o : launch.observers)
         o->ctaEnds(cta);
     }
+    if (launch.globalRaces)
+      launch.globalRaces->finish(*this);
     return false;
   }
   if (!progress && !wakeWaiters())
@@ -167,6 +170,8 @@ std::string likelyCause(const Cta &cta, const Split &split) {
     }
     return {};
   }
+  if (split.barrier == waitsForRegisters)
+    return cta.registerPool.describe();
   if (split.barrier < 0 || split.barrier >= waitsForCluster)
     return {};
   const Barrier &b = cta.barriers[split.barrier];
@@ -184,6 +189,7 @@ void Cluster::deadlock() {
   std::string text;
   const Warp *first = nullptr;
   const Op *at = nullptr;
+  bool asked = false;
   Notes waiting; // the first at each line
   std::string cause;
   for (const Cta &cta : ctas)
@@ -199,9 +205,12 @@ void Cluster::deadlock() {
                          [&](const Note &n) { return n.op == &op; }))
           waiting.push_back(
               {"waiting here: " + ctaName + cta.describeWait(w, split), &op});
-        if (cause.empty())
+        // Those that wait for registers keep the others waiting.
+        const bool asks = split.barrier == waitsForRegisters && !asked;
+        asked |= asks;
+        if (cause.empty() || asks)
           cause = likelyCause(cta, split);
-        if (!first)
+        if (!first || asks)
           first = &w, at = &op;
         text += text.empty() ? "" : "; ";
         text += ctaName + cta.describeWait(w, split);

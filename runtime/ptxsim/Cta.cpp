@@ -154,7 +154,7 @@ void Cta::start(Dim3 at) {
     w.wgmma.clear();
     if (w.calls)
       w.calls->restart(f.stackBase);
-    w.clusterArrived = w.clusterCounted = w.expired = w.registersOfThread = 0;
+    w.clusterArrived = w.clusterCounted = w.expired = 0;
     w.spins = w.favour = 0;
   }
   for (Barrier &b : barriers)
@@ -164,6 +164,7 @@ void Cta::start(Dim3 at) {
       b.waiters.clear();
       std::fill(b.lanes.begin(), b.lanes.end(), 0);
     }
+  registerPool.start(*this);
   order.clear();
   for (Warp &w : warps)
     order.push_back(&w);
@@ -232,8 +233,10 @@ void Cta::runWarps(bool &alive, bool &progress) {
 void Cta::finish() {
   if (launch.options.checks.exitPending)
     checkMbarriers();
-  if (launch.options.checks.limits)
-    checkRegisters();
+  if (launch.options.checks.unmatchedArrivals)
+    checkArrivals();
+  if (launch.options.checks.setmaxnreg)
+    registerPool.finish(*this);
   for (Warp &w : warps) {
     w.bulkCopies.finish(w);
     const Warp &first = warps[w.index / 4 * 4];
@@ -295,7 +298,7 @@ void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
   if (!b.used) {
     b.used = true;
     b.expected = expected;
-    b.arrived = 0;
+    b.arrived = b.warps = 0;
     b.reduce = reduce;
     b.popc = 0, b.all = true, b.any = false;
   } else if (b.expected != expected) {
@@ -309,6 +312,15 @@ void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
         fmt::format("barrier {} is used with another operation by another warp",
                     id));
   }
+  if (b.warps >> warp.index & 1)
+    warp.fault(op, lane,
+               fmt::format("warp {} arrives at barrier {} again, which has {} "
+                           "of {} threads and has not completed since",
+                           warp.index, id, b.arrived, b.expected),
+               {{"its arrival before this one",
+                 b.lastWarp == warp.index ? b.last : nullptr},
+                {"a bar.arrive must be followed by what shows that the barrier "
+                 "has completed before the same warp comes to it again"}});
   if (b.lanes[warp.index] & mask)
     warp.fault(op, lane,
                fmt::format("lanes {:#x} arrive twice at barrier {}",
@@ -317,6 +329,7 @@ void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
   b.all &= (ones & mask) == mask;
   b.any |= (ones & mask) != 0;
   b.lanes[warp.index] |= mask;
+  b.last = &op, b.lastWarp = warp.index;
   if (clocks)
     clocks->arrive(warp, mask, id);
   if (blocks) {
@@ -333,6 +346,7 @@ void Cta::checkRelease(unsigned id) {
     if (b.lanes[w.index] && !(w.live & ~b.lanes[w.index])) {
       b.lanes[w.index] = 0;
       b.arrived += warpSize;
+      b.warps |= 1u << w.index;
     }
   uint32_t expected = b.expected;
   if (!expected) {
@@ -401,6 +415,8 @@ std::string Cta::describeWait(const Warp &w, const Split &split) const {
   if (split.barrier == waitsForWarpgroup)
     return text + " (other warps of the warpgroup have not come to this wgmma "
                   "instruction, or issued what it waits for)";
+  if (split.barrier == waitsForRegisters)
+    return text + registerPool.describeWait(w, w.ops[split.pc]);
   if (split.barrier == waitsForMbarrier) {
     for (const Mbarrier &b : mbarriers)
       if (b.offset == split.object)

@@ -8,6 +8,7 @@
 #include "runtime/ptxsim/Program.h"
 #include "runtime/ptxsim/ProxyFences.h"
 #include "runtime/ptxsim/Races.h"
+#include "runtime/ptxsim/RegisterPool.h"
 #include "runtime/ptxsim/Warp.h"
 
 #include <array>
@@ -76,9 +77,12 @@ struct Barrier {
     uint32_t mask;
     uint32_t destination; ///< row of bar.red's result
   };
-  uint32_t expected = 0; ///< threads; 0: as many as are live
-  uint32_t arrived = 0;  ///< threads, in whole warps
-  bool used = false;     ///< someone has arrived in this round
+  uint32_t expected = 0;    ///< threads; 0: as many as are live
+  uint32_t arrived = 0;     ///< threads, in whole warps
+  uint32_t warps = 0;       ///< those that have arrived
+  bool used = false;        ///< someone has arrived in this round
+  const Op *last = nullptr; ///< the last arrival in this round
+  unsigned lastWarp = 0;
   Reduce reduce = Reduce::None;
   uint32_t popc = 0;
   bool all = true, any = false;
@@ -136,6 +140,7 @@ public:
   std::unique_ptr<ProxyFences> proxies;
   std::vector<Mbarrier> mbarriers;
   std::vector<WgmmaGroup> wgmmaGroups; ///< of four warps each
+  RegisterPool registerPool;
   /// Ranges that bulk copies under way still read: [offset, end), and the
   /// copy's line.
   struct Reading {
@@ -155,12 +160,11 @@ public:
 
 private:
   void checkMbarriers() const;
+  void checkArrivals();
   /// Ends the launch with a fault of the CTA as a whole, at the end of the
   /// kernel.
   [[noreturn]] void faultAtEnd(const Warp &warp, const std::string &message,
                                const Notes &notes = {}) const;
-  void checkRegisters() const;
-  uint32_t registersAtLaunch() const;
   void runInSlices(Warp &w, uint64_t instructions);
   void runWarp(Warp &w, uint64_t instructions, bool anywhere);
   void release(unsigned id);

@@ -1,5 +1,4 @@
-// What must not be under way when a CTA ends, and what all its warps together
-// may not exceed.
+// What must not be under way when a CTA ends.
 
 #include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/FaultText.h"
@@ -49,39 +48,19 @@ void Cta::faultAtEnd(const Warp &warp, const std::string &message,
   throw Fault{faultText(warp, f.ops[end - 1], std::nullopt, message, notes)};
 }
 
-/// setmaxnreg takes registers from the CTA's pool: what the warps hold in the
-/// end must be in it, or one of them would wait for ever.
-void Cta::checkRegisters() const {
-  const Kernel &k = launch.function->kernel;
-  const Warp *asks = nullptr;
-  uint64_t sum = 0;
-  const uint32_t perThread = registersAtLaunch();
-  for (const Warp &w : warps) {
-    if (w.registersOfThread)
-      asks = &w;
-    sum += uint64_t(w.registersOfThread ? w.registersOfThread : perThread) *
-           warpSize;
+/// What a bar.arrive has counted and no bar.sync has waited for.
+void Cta::checkArrivals() {
+  for (unsigned id = 0; id < 16; ++id) {
+    const Barrier &b = barriers[id];
+    if (!b.used)
+      continue;
+    const Warp &warp = warps[b.lastWarp];
+    throw Fault{faultText(
+        warp, *b.last, std::nullopt,
+        fmt::format("the CTA ends, but nobody has waited for this arrival of "
+                    "warp {}: barrier {} has {} of {} threads",
+                    b.lastWarp, id, b.arrived, b.expected),
+        {{"a bar.sync of the other threads is missing, its count is another "
+          "one, or there is one arrival too many"}})};
   }
-  const uint64_t pool = uint64_t(perThread) * warpSize * warps.size();
-  if (!asks || sum <= pool)
-    return;
-  throw Fault{faultText(
-      *asks, *asks->setRegisters, std::nullopt,
-      fmt::format("the warps hold {} registers in the end, but the pool of the "
-                  "CTA has {} ({} per thread{}): a setmaxnreg.inc would wait "
-                  "for ever",
-                  sum, pool, perThread, k.maxnreg ? " by .maxnreg" : ""),
-      {})};
-}
-
-uint32_t Cta::registersAtLaunch() const {
-  const Kernel &k = launch.function->kernel;
-  if (k.maxnreg)
-    return k.maxnreg;
-  // What ptxas may give each thread: registers come in eights.
-  uint32_t threads = uint32_t(warps.size()) * warpSize;
-  if (k.maxntid)
-    threads = std::max(threads, k.maxntid->x * k.maxntid->y * k.maxntid->z);
-  const uint32_t of = launch.options.registersPerCta / std::max(k.minCtas, 1u);
-  return std::min(255u, of / threads / 8 * 8);
 }

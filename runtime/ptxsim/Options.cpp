@@ -28,6 +28,10 @@ constexpr Switch switches[] = {
     {"proxy-fence", &Checks::proxyFence},
     {"warpgroup-order", &Checks::warpgroupOrder},
     {"limits", &Checks::limits},
+    {"setmaxnreg", &Checks::setmaxnreg},
+    {"mbarrier-phases", &Checks::mbarrierPhases},
+    {"mbarrier-init-fence", &Checks::mbarrierInitFence},
+    {"unmatched-arrivals", &Checks::unmatchedArrivals},
 };
 
 /// Digits only, and all of the text.

@@ -111,6 +111,8 @@ struct RaceFacts {
   bool fences = false;        ///< fences or ordered accesses
   bool cas = false;           ///< atom.cas
   bool mbarriers = false;
+  bool invals = false; ///< mbarrier.inval
+  bool copies = false; ///< cp.async
   /// Instructions that access memory: their ops, and for each op its number
   /// among them. Number 0 is none, or one too many.
   std::vector<uint32_t> sites;

@@ -17,6 +17,7 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
     };
     if (base == "mbarrier") {
       facts.mbarriers = true;
+      facts.invals |= has(".inval");
       facts.smallest = std::min<uint8_t>(facts.smallest, 8);
     }
     if (base == "fence" || base == "membar" || has(".acq") || has(".release"))
@@ -26,6 +27,7 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
       facts.cas = true;
     const bool copies =
         form.starts_with("cp.async.ca.") || form.starts_with("cp.async.cg.");
+    facts.copies |= copies;
     if (copies)
       facts.smallest = std::min(facts.smallest, uint8_t(op.count));
     const bool accesses = atomic || base == "ld" || base == "st";

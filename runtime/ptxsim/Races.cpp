@@ -60,6 +60,12 @@ bool Races::known(unsigned warp, unsigned lane, uint32_t stamp,
          clocks.knows(warp, lane, agentIn(info), laneIn(info), stamp);
 }
 
+/// The same of a read of a list or mask.
+bool Races::knownRead(unsigned warp, unsigned lane, const Read &r) const {
+  return r.anyLane ? clocks.knowsAny(warp, lane, agentIn(r.info), r.stamp)
+                   : known(warp, lane, r.stamp, r.info);
+}
+
 PTXSIM_INLINE inline void Races::noteRead(unsigned warp, unsigned lane,
                                           uint32_t cell, uint32_t stamp,
                                           uint32_t info) {
@@ -86,12 +92,14 @@ void Races::noteSharedRead(unsigned warp, unsigned lane, uint32_t cell,
     const unsigned of = agentIn(i) - first;
     return of < warpSize && !(i & strongBit) ? 1u << of : 0;
   };
-  // The usual case: warps that read between the same two barriers. Which lanes
-  // it were is forgotten.
+  // The usual case: warps that read between the same two barriers.
   const bool isOne = !(is & sharedBit), isMask = !isOne && !(is & several);
   if (at == stamp && bitOf(info) && (isMask || (isOne && bitOf(is)))) {
+    const uint32_t mine = lanesOfMask(info),
+                   old = isMask ? is & (strongBit | laneBits) : lanesOfMask(is);
     set = (isMask ? set : bitOf(is)) | bitOf(info);
-    is = (info & ~several) | sharedBit;
+    is = (info & ~(several | laneBits)) | (mine == old ? mine : maskUnknown) |
+         sharedBit;
     return;
   }
   // What an asynchronous agent did is over in the order in which it began.
@@ -109,23 +117,22 @@ void Races::noteSharedRead(unsigned warp, unsigned lane, uint32_t cell,
     return;
   }
   std::vector<Read> reads;
-  const auto keep = [&](uint32_t s, uint32_t i) {
-    if (!(inOrder && agentIn(i) == agentIn(info)) && !known(warp, lane, s, i))
-      reads.push_back({s, i});
+  const auto keep = [&](const Read &r) {
+    if (!(inOrder && agentIn(r.info) == agentIn(info)) &&
+        !knownRead(warp, lane, r))
+      reads.push_back(r);
   };
   if (isOne)
-    keep(at, is);
+    keep({at, is});
   else if (isMask)
-    forLanes(set, [&](unsigned u) {
-      keep(at, (is & ~(agentBits | sharedBit)) | several |
-                   (first + u) << agentShift);
-    });
+    forLanes(set, [&](unsigned u) { keep(readOfMask(at, is, u)); });
   else
     for (const Read &r : lists[set])
-      keep(r.stamp, r.info);
+      keep(r);
   bool isNew = true;
   for (Read &r : reads)
-    if (r.stamp == stamp && agentIn(r.info) == agentIn(info) && isNew) {
+    if (r.stamp == stamp && agentIn(r.info) == agentIn(info) && isNew &&
+        !r.anyLane) {
       r.info |= (r.info ^ info) & (laneBits | several) ? several : 0;
       isNew = false;
     }
@@ -176,19 +183,14 @@ PTXSIM_INLINE inline void Races::forReads(unsigned warp, unsigned lane,
   }
   if (is & several) {
     for (const Read &r : lists[readers[cell]])
-      if (!known(warp, lane, r.stamp, r.info))
-        f(r.stamp, r.info, true);
+      if (!knownRead(warp, lane, r))
+        f(r.stamp, r.info, !r.anyLane);
     return;
   }
   forLanes(readers[cell], [&](unsigned u) {
-    const unsigned agent = first + u;
-    // The own lane may be the only one of its warp.
-    if (agent == warp || clocks.knows(warp, lane, agent, warpSize, at))
-      return;
-    for (unsigned l = 0; l < warpSize; ++l)
-      if (clocks.knows(warp, lane, agent, l, at))
-        return;
-    f(at, (is & ~(agentBits | sharedBit)) | agent << agentShift, false);
+    // What any lane may have read, the own one may have.
+    if (const Read r = readOfMask(at, is, u); !knownRead(warp, lane, r))
+      f(at, r.info, !r.anyLane && !(r.info & several));
   });
 }
 

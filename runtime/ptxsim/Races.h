@@ -143,11 +143,29 @@ private:
   unsigned first; ///< agent of the CTA's warp 0
   std::vector<uint32_t> writeStamp, writeInfo, readStamp, readInfo; ///< by cell
   /// For cells that several agents have read: a mask of warps of this CTA that
-  /// read at the same stamp, or an index in `lists`.
+  /// read at the same stamp, or an index in `lists`. Of a mask, the info tells
+  /// the lane if it was the same of each warp; with strongBit (they are not) it
+  /// tells that it was several of each (lane 1) or is not known (lane 0).
   std::vector<uint32_t> readers;
+  static constexpr uint32_t maskSeveral = strongBit | 1u << laneShift,
+                            maskUnknown = strongBit;
   struct Read {
     uint32_t stamp, info;
+    bool anyLane = false; ///< it may have been any lane
   };
+  static uint32_t lanesOfMask(uint32_t info) {
+    return info & several ? maskSeveral : info & laneBits;
+  }
+  /// One of the reads of a mask.
+  Read readOfMask(uint32_t stamp, uint32_t info, unsigned warp) const {
+    const uint32_t lanes = info & (strongBit | laneBits),
+                   rest = (info & ~(agentBits | sharedBit | strongBit)) |
+                          (first + warp) << agentShift;
+    return lanes == maskSeveral   ? Read{stamp, rest | several}
+           : lanes == maskUnknown ? Read{stamp, rest, true}
+                                  : Read{stamp, rest};
+  }
+  bool knownRead(unsigned warp, unsigned lane, const Read &r) const;
   std::vector<std::vector<Read>> lists;
   size_t mostLists = 1 << 16; ///< before those not in use are thrown away
   struct SharedRead {

@@ -73,11 +73,10 @@ void fillNaN(std::byte *to, uint32_t bytes, TensorMapDesc::DataType type) {
     std::memcpy(to + i, &nan, element);
 }
 
-/// A run of global memory, checked; `value`: what will be written there.
+/// A run of global memory, checked.
 std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes,
-                     const std::byte *value = nullptr) {
+                     bool writes = false) {
   Warp &w = *t.warp;
-  const bool writes = value != nullptr;
   if (w.cta->launch.options.checks.bounds &&
       !(w.lastAllocation && w.lastAllocation->contains(address, bytes))) {
     const Allocation *a = w.cta->launch.arena->find(address, bytes);
@@ -96,15 +95,6 @@ std::byte *globalRun(Transfer &t, uint64_t address, uint32_t bytes,
   }
   for (Observer *o : w.cta->launch.observers)
     o->copyMoves(t, address, bytes, t.kind == Transfer::ToGlobal);
-  if (GlobalRaces *races = w.cta->launch.globalRaces.get()) {
-    const auto *p = reinterpret_cast<const std::byte *>(address);
-    if (t.kind != Transfer::ToGlobal)
-      races->read(w, *t.op, t.lane, p, bytes);
-    else if (t.reduction == Reduction::None)
-      races->write(w, *t.op, t.lane, p, bytes, value);
-    else
-      races->atomic(w, *t.op, t.lane, p, bytes);
-  }
   return reinterpret_cast<std::byte *>(address);
 }
 
@@ -176,15 +166,45 @@ void Transfer::read() {
     warp->counters->globalLoadBytes += valid;
     return;
   }
-  Cta &from = kind == Between ? *source : *cta;
+  checkAsyncRead(*warp, *op, lane, kind == Between ? *source : *cta,
+                 kind == Between ? sourceOffset : offset, bytes);
+  copySource();
+}
+
+/// What the source holds now, in shared memory.
+void Transfer::copySource() {
+  const Cta &from = kind == Between ? *source : *cta;
   const uint32_t begin = kind == Between ? sourceOffset : offset;
-  checkAsyncRead(*warp, *op, lane, from, begin, bytes);
   const std::byte *shared = from.shared - sharedBegin;
+  data.resize(bytes);
   if (const uint32_t mode = swizzleOf(*this))
     for (uint32_t i = 0; i < bytes; i += 16)
       std::memcpy(data.data() + i, shared + swizzled(begin + i, mode), 16);
   else
     std::memcpy(data.data(), shared + begin, bytes);
+}
+
+void Transfer::noteGlobal(unsigned agent, uint32_t at) {
+  GlobalRaces &races = *warp->cta->launch.globalRaces;
+  const GlobalRaces::Agent by = {agent, at};
+  if (kind == ToGlobal)
+    copySource();
+  const auto note = [&](uint64_t address, uint32_t from, uint32_t n) {
+    // What is out of bounds is reported when it is accessed.
+    if (!address || !n || !warp->cta->launch.arena->find(address, n))
+      return;
+    const auto *p = reinterpret_cast<const std::byte *>(address);
+    if (kind == ToShared)
+      races.read(*warp, *op, lane, p, n, &by);
+    else if (reduction == Reduction::None)
+      races.write(*warp, *op, lane, p, n, data.data() + from, &by);
+    else
+      races.atomic(*warp, *op, lane, p, n, &by);
+  };
+  if (tensor)
+    forRuns(*this, note);
+  else
+    note(global, 0, bytes);
 }
 
 void Transfer::release() {
@@ -212,7 +232,7 @@ void Transfer::write() {
     auto put = [&](uint64_t address, uint32_t from, uint32_t n) {
       if (!address)
         return;
-      std::byte *to = globalRun(*this, address, n, data.data() + from);
+      std::byte *to = globalRun(*this, address, n, true);
       reduction == Reduction::None
           ? void(std::memcpy(to, data.data() + from, n))
           : reduceInto(to, data.data() + from, n, reduction, type, true);
@@ -256,8 +276,12 @@ void Transfer::run() {
     b->copied = {b->phase + 1, warp, op, lane};
   if (stamp)
     barrierCta->clocks->signal(*b, barrierCta->clocks->agentOf(*warp), lane,
-                               stamp);
+                               stamp, known.get());
   if (auto error = kind == Arrive ? b->arrive(1) : b->complete(bytes))
     warp->fault(*op, lane, *error);
+  if (stamp && b->due())
+    barrierCta->clocks->completedBy(*b, {barrierCta->clocks->object(*b).agent,
+                                         barrierCta->clocks->agentOf(*warp),
+                                         lane, stamp, op});
   barrierCta->update(*b);
 }

@@ -5,9 +5,11 @@
 #include "runtime/ptxsim/Type.h"
 
 #include <functional>
+#include <memory>
 
 namespace ptxsim {
 
+struct Clock;
 class Cta;
 class Warp;
 struct Op;
@@ -49,6 +51,8 @@ struct Transfer {
   uint32_t barrier = 0;
 
   uint32_t stamp = 0; ///< of its accesses, for the race detector
+  /// What its thread knew when it issued it, if it takes effect later.
+  std::shared_ptr<const Clock> known;
 
   std::vector<std::byte> data; ///< once read
 
@@ -57,6 +61,8 @@ struct Transfer {
   void begin();
   void read();
   void write();
+  /// For the race detector: its accesses to global memory, by an agent.
+  void noteGlobal(unsigned agent, uint32_t stamp);
   /// What it read may be written again.
   void release();
   /// All of it, and the signal.
@@ -69,6 +75,9 @@ struct Transfer {
   void tellEnd() const;
   /// The line it was issued at.
   uint32_t line() const;
+
+private:
+  void copySource();
 };
 
 } // namespace ptxsim

@@ -298,6 +298,12 @@ void Warp::waitForWarpgroup(const Op &op, uint32_t mask) {
   stop = true;
 }
 
+void Warp::waitForRegisters(const Op &op, uint32_t mask) {
+  splits.push_back({indexOf(op), mask, 0, waitsForRegisters, false});
+  active &= ~mask;
+  stop = true;
+}
+
 void Warp::jump(uint32_t mask, uint32_t target) {
   if (mask == active) {
     nextPc = target;

@@ -47,11 +47,12 @@ void observeAsyncCopy(Warp &w, const Op &op, uint32_t mask,
                       const uint32_t *sizes);
 
 /// What a split may wait for besides the CTA's barriers 0 to 15.
-/// An op that waits for one of the last two runs again.
+/// An op that waits for one of the last three runs again.
 enum : int {
   waitsForCluster = 16,
   waitsForMbarrier = 17,
   waitsForWarpgroup = 18,
+  waitsForRegisters = 19,
 };
 
 /// Lanes of a warp that are at the same place.
@@ -128,6 +129,8 @@ public:
   void waitForMbarrier(const Op &op, uint32_t mask, uint32_t offset);
   /// The same until another warp of the warpgroup issues a wgmma.
   void waitForWarpgroup(const Op &op, uint32_t mask);
+  /// The same until another warp gives registers back.
+  void waitForRegisters(const Op &op, uint32_t mask);
   /// Those that wait for this go on.
   void wake(int barrier) {
     for (Split &split : splits)
@@ -160,8 +163,6 @@ public:
   std::unique_ptr<CallStack> calls; ///< if the kernel has calls
   uint32_t clusterArrived = 0;      ///< lanes that owe a barrier.cluster.wait
   uint32_t clusterCounted = 0; ///< lanes that the cluster barrier has counted
-  uint32_t registersOfThread = 0;   ///< by setmaxnreg; 0: as launched
-  const Op *setRegisters = nullptr; ///< the last setmaxnreg
   uint32_t expired = 0; ///< lanes whose wait for an mbarrier has timed out
   const Function *function = nullptr;
   Counters *counters = nullptr; ///< of the host thread that runs the CTA

@@ -108,6 +108,16 @@ struct Checks {
             ///< if it were a barrier of the warpgroup's four warps
   bool limits = true; ///< registers, shared memory, threads and cluster of a
                       ///< launch against the device's
+  bool setmaxnreg = true; ///< its requests against the CTA's pool: an inc waits
+                          ///< for registers
+  bool mbarrierPhases = true; ///< arrivals that may count for either of two
+                              ///< phases of an mbarrier
+  bool mbarrierInitFence =
+      false; ///< bulk copies that signal an mbarrier whose init no fence
+             ///< publishes (opt-in: Triton's kernels have none)
+  bool unmatchedArrivals =
+      false; ///< arrivals at a barrier that nobody has waited for when the CTA
+             ///< ends (opt-in: the ISA allows it)
 };
 
 /// When asynchronous copies (cp.async, cp.async.bulk) and wgmma take effect.

@@ -31,6 +31,15 @@ const uint32_t *ptxsim::keep(Decoder &d, const BulkOperands &operands) {
   return d.list(words);
 }
 
+std::shared_ptr<const Clock> ptxsim::knownAtIssue(Warp &w, unsigned lane) {
+  if (w.cta->launch.options.async == Async::Eager)
+    return nullptr;
+  Clocks &clocks = *w.cta->clocks;
+  auto known = std::make_shared<Clock>(clocks.agents);
+  clocks.release(clocks.agentOf(w), 1u << lane, *known);
+  return known;
+}
+
 void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
                        unsigned align) {
   const unsigned lane = t.lane;
@@ -46,7 +55,13 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
       const uint32_t stamp = clocks->asyncStamp(agent, warp);
       place.cta->races->readAsync(w, op, lane, place.address - sharedBegin,
                                   t.bytes, agent, stamp);
-      clocks->addBulk(warp, lane, stamp);
+      clocks->addBulk(warp, lane, agent, stamp, false);
+      if (w.cta->launch.globalRaces) {
+        const unsigned writes = clocks->writeAgent(warp);
+        const uint32_t at = clocks->asyncStamp(writes, warp);
+        clocks->addBulk(warp, lane, writes, at, true);
+        t.noteGlobal(writes, at);
+      }
     }
     t.tellStart();
     const bool eager = w.cta->launch.options.async == Async::Eager;
@@ -79,6 +94,19 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
       // accesses is its issue.
       const unsigned agent = clocks->object(*cta.mbarrier(part.barrier)).agent;
       part.stamp = clocks->asyncStamp(agent, clocks->agentOf(w));
+      part.known = knownAtIssue(w, lane);
+      if (w.cta->launch.globalRaces && part.kind == Transfer::ToShared)
+        part.noteGlobal(agent, part.stamp);
+      if (cta.launch.options.checks.mbarrierInitFence &&
+          !clocks->object(*b).isProxyFenced)
+        w.fault(op, lane,
+                fmt::format("the copy signals the mbarrier at address {:#x} of "
+                            "shared memory, but no fence has published its "
+                            "init to the asynchronous proxy",
+                            part.barrier),
+                {{"the thread that executes mbarrier.init must execute "
+                  "fence.mbarrier_init or fence.proxy.async after it, before "
+                  "the barrier"}});
       if (part.kind == Transfer::Between)
         part.source->races->readAsync(w, op, lane,
                                       part.sourceOffset - sharedBegin,
@@ -191,7 +219,7 @@ void commit(Warp &w, const Op &, uint32_t mask) {
 void waitGroup(Warp &w, const Op &op, uint32_t mask) {
   w.bulkCopies.wait(mask, uint32_t(op.imm), op.count);
   if (w.cta->clocks)
-    w.cta->clocks->waitBulk(w, mask, uint32_t(op.imm));
+    w.cta->clocks->waitBulk(w, mask, uint32_t(op.imm), op.count);
 }
 
 } // namespace

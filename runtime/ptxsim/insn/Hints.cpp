@@ -18,6 +18,9 @@ void proxyFence(Warp &w, const Op &, uint32_t mask) {
   for (Cta &cta : w.cta->cluster.ctas)
     if (cta.proxies)
       cta.proxies->fence(w, mask);
+  if (Clocks *clocks = w.cta->clocks;
+      clocks && w.cta->launch.options.checks.mbarrierInitFence)
+    clocks->fenceProxy(w, mask);
 }
 
 /// The order of accesses of CTAs on different host threads.
@@ -59,9 +62,14 @@ void acquireMap(Warp &w, const Op &op, uint32_t mask) {
 
 void nothing(Warp &, const Op &, uint32_t) {}
 
+/// op.imm: registers of a thread; op.count: .inc.
 void setRegisters(Warp &w, const Op &op, uint32_t mask) {
+  if (w.waitsForSpinning(op, mask))
+    return;
   w.requireConverged(op, mask);
-  w.registersOfThread = uint32_t(op.imm), w.setRegisters = &op;
+  if (w.cta->launch.options.checks.setmaxnreg &&
+      !w.cta->registerPool.set(w, op))
+    w.waitForRegisters(op, mask);
 }
 
 /// {.acquire.sync_restrict::shared::cluster,
@@ -251,13 +259,16 @@ bool ptxsim::decodeGridDepControl(Decoder &d) {
 }
 
 bool ptxsim::decodeSetMaxNReg(Decoder &d) {
-  if (d.takeOneOf({"inc", "dec"}) < 0 || !d.take("sync") ||
-      !d.take("aligned") || d.takeType() != Type::U32 || !d.done())
+  const int action = d.takeOneOf({"dec", "inc"});
+  if (action < 0 || !d.take("sync") || !d.take("aligned") ||
+      d.takeType() != Type::U32 || !d.done())
     return false;
   d.expect(1);
   int64_t n = d.integer(d[0]);
   if (n < 24 || n > 256 || n % 8)
     d.error("expected a multiple of 8 from 24 to 256");
-  d.emit(setRegisters).imm = uint64_t(n);
+  Op &op = d.emit(setRegisters);
+  op.imm = uint64_t(n), op.count = uint16_t(action);
+  op.flags = Control;
   return true;
 }

@@ -18,6 +18,20 @@ SharedPlace placeOf(Warp &w, const Op &op, unsigned lane) {
   return sharedPlace(w, op, lane, op.space, w.addressOf(op, lane), 8, 8);
 }
 
+/// `k.ptx:17: mbarrier.arrive.b64 of warp 3 lane 0`
+std::string userOf(const Warp &w, const Cta &cta,
+                   const Clocks::Object::Use &use) {
+  const OpInfo &info = w.function->infos[w.indexOf(*use.op)];
+  const size_t ofCta = cta.warps.size();
+  return fmt::format(
+      "{}:{}: {} of {}warp {} lane {}", w.function->module->filename, info.line,
+      info.form,
+      cta.cluster.ctas.size() > 1
+          ? fmt::format("CTA {} of the cluster, ", use.warp / ofCta)
+          : "",
+      use.warp % ofCta, use.lane);
+}
+
 /// Who uses an mbarrier must have synchronised with who initialised it.
 void requireInit(Warp &w, const Op &op, unsigned lane, const Cta &cta,
                  const Mbarrier &b) {
@@ -38,10 +52,17 @@ void requireInit(Warp &w, const Op &op, unsigned lane, const Cta &cta,
                           : ""));
 }
 
+/// `stamp`: of what the warp does, if that is not its present one.
 Mbarrier &barrierAt(Warp &w, const Op &op, unsigned lane,
-                    const SharedPlace &place) {
+                    const SharedPlace &place, uint32_t stamp = 0) {
   if (Mbarrier *b = place.cta->mbarrier(place.address)) {
     requireInit(w, op, lane, *place.cta, *b);
+    if (Clocks *clocks = place.cta->clocks;
+        clocks && w.function->raceFacts.invals) {
+      const unsigned warp = clocks->agentOf(w);
+      clocks->use(*b,
+                  {warp, warp, lane, stamp ? stamp : clocks->stamp(warp), &op});
+    }
     return *b;
   }
   w.fault(op, lane,
@@ -50,6 +71,53 @@ Mbarrier &barrierAt(Warp &w, const Op &op, unsigned lane,
                       place.address),
           {{"one thread must execute mbarrier.init, and then all threads a "
             "barrier, before this instruction"}});
+}
+
+/// All uses must be ordered before the inval. Of a warp that has used it the
+/// release by any lane will do: libcu++ has its lanes meet at a match.sync,
+/// which promises no order of memory, and one of them release.
+void requireOver(Warp &w, const Op &op, unsigned lane, const Cta &cta,
+                 const Mbarrier &b) {
+  const Clocks *clocks = cta.clocks;
+  if (!clocks || !cta.launch.options.checks.sharedRaces)
+    return;
+  for (const Clocks::Object::Use &use : clocks->object(b).uses)
+    if (use.op &&
+        !clocks->knowsAny(clocks->agentOf(w), lane, use.agent, use.stamp))
+      w.fault(op, lane,
+              fmt::format("race: the mbarrier at address {:#x} of shared "
+                          "memory is invalidated here and used by {}, and no "
+                          "barrier orders the two",
+                          b.offset, userOf(w, cta, use)),
+              {{"the use", use.op},
+               {"a barrier of all threads that use it, or a release by each "
+                "of them that this thread acquires, is missing between the "
+                "two"}});
+}
+
+/// An arrival must be ordered after the end of the phase before: else it may
+/// come before that and count for that phase.
+void requirePhase(Warp &w, const Op &op, unsigned lane, const Cta &cta,
+                  const Mbarrier &b) {
+  const Clocks *clocks = cta.clocks;
+  if (!clocks || !cta.launch.options.checks.mbarrierPhases)
+    return;
+  const Clocks::Object &o = clocks->object(b);
+  const Clocks::Object::Use &end = o.completed;
+  const unsigned warp = clocks->agentOf(w);
+  if (!end.op || o.isRelaxed || end.stamp < clocks->limit(warp) ||
+      clocks->knows(warp, lane, end.agent,
+                    end.agent < clocks->warps ? end.lane : warpSize, end.stamp))
+    return;
+  w.fault(op, lane,
+          fmt::format("the arrival counts for phase {} of the mbarrier at "
+                      "address {:#x} here, but nothing orders it after the end "
+                      "of the phase before by {}: it may count for that one "
+                      "({})",
+                      b.phase, b.offset, userOf(w, cta, end), b.describe()),
+          {{"this has completed the phase before", end.op},
+           {"the count of the mbarrier's init is too small, an arrival is one "
+            "too many, or this thread must first wait for the phase before"}});
 }
 
 void require(Warp &w, const Op &op, unsigned lane, const Mbarrier::Error &e) {
@@ -102,6 +170,7 @@ void inval(Warp &w, const Op &op, uint32_t mask) {
                   fmt::format("the mbarrier at address {:#x} is being waited "
                               "for by warp {} ({})",
                               place.address, other.index, b.describe()));
+    requireOver(w, op, l, *place.cta, b);
     std::erase_if(place.cta->mbarriers, [&](const Mbarrier &other) {
       return other.offset == place.address;
     });
@@ -129,14 +198,21 @@ template <Arrive kind, bool drop>
 void arrive(Warp &w, const Op &op, uint32_t mask) {
   const uint32_t *operand = w.row<uint32_t>(op.b);
   uint64_t *state = w.row<uint64_t>(op.d);
-  Clocks *clocks = op.target ? nullptr : w.cta->clocks; // .relaxed
+  Clocks *const all = w.cta->clocks,
+                *const clocks = op.target ? nullptr : all; // .relaxed
+  const unsigned warp = all ? all->agentOf(w) : 0;
+  // Of what is released: afterwards the warp is past it.
+  const uint32_t stamp = all ? all->stamp(warp) : 0;
   const Mbarrier *last = nullptr;
   uint32_t lastPhase = 0;
   uint32_t rest = mask;
   forLanes(mask, [&](unsigned l) {
     const SharedPlace place = placeOf(w, op, l);
-    Mbarrier &b = barrierAt(w, op, l, place);
+    Mbarrier &b = barrierAt(w, op, l, place, stamp);
     const uint64_t before = b.state();
+    if (all && op.target)
+      all->object(b).isRelaxed = true;
+    requirePhase(w, op, l, *place.cta, b);
     // The lanes release what they did before, into the phase that they count
     // for.
     if (clocks && (&b != last || b.phase != lastPhase)) {
@@ -144,7 +220,7 @@ void arrive(Warp &w, const Op &op, uint32_t mask) {
       forLanes(rest, [&](unsigned other) {
         same |= uint32_t(w.addressOf(op, other) == w.addressOf(op, l)) << other;
       });
-      clocks->release(clocks->agentOf(w), same, clocks->object(b).open);
+      clocks->release(warp, same, clocks->object(b).open);
       last = &b, lastPhase = b.phase;
     }
     rest &= ~(1u << l);
@@ -159,6 +235,8 @@ void arrive(Warp &w, const Op &op, uint32_t mask) {
               fmt::format("the arrival completes the phase of the mbarrier at "
                           "address {:#x}, which .noComplete excludes",
                           place.address));
+    if (clocks && b.due())
+      clocks->completedBy(b, {warp, warp, l, stamp, &op});
     place.cta->update(b);
     state[l] = before;
   });
@@ -203,6 +281,8 @@ void wait(Warp &w, const Op &op, uint32_t mask) {
     forLanes(lanes, [&](unsigned l) {
       const SharedPlace place = placeOf(w, op, l);
       Mbarrier &b = barrierAt(w, op, l, place);
+      if (op.target && w.cta->clocks)
+        w.cta->clocks->object(b).isRelaxed = true;
       done |= uint32_t(passed(w, op, l, b, parity)) << l;
     });
   };
@@ -272,6 +352,7 @@ void arriveAfterCopies(Warp &w, const Op &op, uint32_t mask) {
                                     copy.bytes, agent, t.stamp);
       });
       clocks->addCopies(warp, l, agent, t.stamp);
+      t.known = knownAtIssue(w, l);
     }
     w.cta->cluster.start(std::move(t));
   });

@@ -116,3 +116,35 @@ TEST(Barrier, WarpSyncAtTwoPlaces) {
   for (uint64_t t = 0; t < 32; ++t)
     EXPECT_EQ(got[t], t < 16 ? 5u : 6u);
 }
+
+TEST(Barrier, ArrivalsThatNobodyHasWaitedFor) {
+  // Opt-in: a barrier may be left with arrivals when its CTA ends.
+  const auto run = [](const std::string &body, bool on = true) {
+    DeviceOptions options;
+    options.checks.unmatchedArrivals = on;
+    return faultOfBody("  .reg .pred p; setp.lt.u32 p, %t, 32;\n" + body, 96,
+                       options);
+  };
+  const std::string arrive = "@p bar.arrive 3, 96;\n@p bra E;\n";
+  EXPECT_EQ(run(arrive + "bar.sync 3, 96;\nE:"), "");
+  EXPECT_EQ(run(arrive + "bar.sync 4, 64;\nE:"),
+            "k.ptx:16:4: error: bar.arrive: cta (0,0,0) warp 0: the CTA ends, "
+            "but nobody has waited for this arrival of warp 0: barrier 3 has "
+            "32 of 96 threads");
+  EXPECT_EQ(run(arrive + "bar.sync 4, 64;\nE:", false), "");
+  EXPECT_FALSE(Checks().unmatchedArrivals);
+}
+
+TEST(Barrier, AWarpArrivesOncePerRound) {
+  const std::string begin = "  .reg .pred p; setp.lt.u32 p, %t, 32;\n";
+  EXPECT_EQ(faultOfBody(begin + "@p bar.arrive 1, 64;\n@!p bar.sync 1, 64;\n"
+                                "bar.sync 2;\n"
+                                "@p bar.arrive 1, 64;\n@!p bar.sync 1, 64;",
+                        64),
+            "");
+  EXPECT_THAT(
+      faultOfBody(begin + "@p bar.arrive 1, 96;\n@p bar.sync 1, 96;\n"
+                          "@!p bar.sync 1, 96;",
+                  96),
+      testing::HasSubstr("warp 0 arrives at barrier 1 again, which has "));
+}

@@ -39,11 +39,16 @@ std::string fault(const std::string &body, Shape shape = {}) {
   setp.eq.u32 %first, %t, 0;
 )" + body + "\n  ret;\n}\n";
   std::string first;
-  for (Schedule schedule :
-       {Schedule::RoundRobin, Schedule::Reverse, Schedule::Random}) {
+  for (const auto &[schedule, async] :
+       {std::pair(Schedule::RoundRobin, Async::Eager),
+        std::pair(Schedule::Reverse, Async::Eager),
+        std::pair(Schedule::Random, Async::Eager),
+        std::pair(Schedule::RoundRobin, Async::Lazy),
+        std::pair(Schedule::Random, Async::Random)}) {
     DeviceOptions options;
     options.threads = shape.hostThreads;
     options.schedule = schedule, options.seed = 5;
+    options.async = async;
     options.checks.globalRaces = true;
     Sim sim(text, options);
     EXPECT_EQ(sim.loadError, "");
@@ -52,7 +57,7 @@ std::string fault(const std::string &body, Shape shape = {}) {
     const std::string error =
         sim.run({out, flag}, {shape.threads, 1, 1}, {shape.ctas, 1, 1})
             .message();
-    if (schedule == Schedule::RoundRobin)
+    if (schedule == Schedule::RoundRobin && async == Async::Eager)
       first = error;
     else
       EXPECT_EQ(error.empty(), first.empty()) << error << first;
@@ -182,4 +187,149 @@ TEST(GlobalRace, GridBarrier) {
   EXPECT_EQ(exchange("barrier.sync 0; ", "fence.acq_rel.gpu; "), "");
   EXPECT_EQ(exchange("barrier.sync 0; ", ""), "");
   EXPECT_THAT(exchange("", ""), HasSubstr("race: "));
+}
+
+namespace {
+
+/// CTA 0 stores a tile by a bulk copy, waits with `wait` and sets a flag, for
+/// which CTA 1 waits before it executes `use` on the words at %out.
+std::string bulkStore(
+    const std::string &wait, const std::string &use,
+    const std::string &copy = "cp.async.bulk.global.shared::cta.bulk_group",
+    const std::string &set = "st.release.gpu.global.b32 [%flag], 1; ") {
+  return fault(".shared .align 16 .b32 s[4]; .reg .b32 sa; mov.b32 sa, s; "
+               "setp.ne.u32 %p1, %c, 0; @!%first bra E; @%p1 bra R;\n"
+               "st.shared.v4.b32 [sa], {1, 2, 3, 4}; fence.proxy.async;\n" +
+                   copy + " [%out], [sa], 16;\ncp.async.bulk.commit_group;\n" +
+                   wait + "\n" + set +
+                   "bra F;\nR: ld.acquire.gpu.global.b32 %r2, [%flag]; "
+                   "setp.eq.u32 %p2, %r2, 0; @%p2 bra R;\n" +
+                   use + "\nbra E;\nF: cp.async.bulk.wait_group.read 0;\nE:",
+               {32, 2, 1});
+}
+
+} // namespace
+
+TEST(GlobalRace, BulkStoresAreWrittenAtTheirWaitGroup) {
+  const std::string all = "cp.async.bulk.wait_group 0;",
+                    read = "cp.async.bulk.wait_group.read 0;",
+                    load = "ld.global.b32 %r3, [%out+4];",
+                    store = "st.global.b32 [%out+4], 9;";
+  for (const std::string &use : {load, store}) {
+    EXPECT_EQ(bulkStore(all, use), "");
+    for (const std::string &wait : {read, std::string()})
+      EXPECT_THAT(bulkStore(wait, use),
+                  AllOf(HasSubstr("race: address 0x"), HasSubstr("('out' + 4)"),
+                        HasSubstr("of global memory is "),
+                        HasSubstr("written by k.ptx:23: "
+                                  "cp.async.bulk.global.shared::cta.bulk_group "
+                                  "of cta (0,0,0) warp 0 lane 0, and nothing "
+                                  "orders the two"),
+                        HasSubstr("what a bulk copy writes is there only when "
+                                  "its thread has executed a "
+                                  "cp.async.bulk.wait_group (not .read)")));
+  }
+  // Reductions: atomics may meet them, others not before they are over.
+  const std::string reduce =
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32";
+  EXPECT_EQ(bulkStore(all, load, reduce), "");
+  EXPECT_THAT(bulkStore(read, load, reduce), HasSubstr("race: "));
+  EXPECT_EQ(bulkStore(read, "red.global.add.u32 [%out+4], 1;", reduce), "");
+  // The group that is still open is not waited for.
+  EXPECT_THAT(bulkStore("cp.async.bulk.wait_group 1;", load),
+              HasSubstr("race: "));
+  EXPECT_THAT(bulkStore(all, load,
+                        "cp.async.bulk.global.shared::cta.bulk_group",
+                        "st.relaxed.gpu.global.b32 [%flag], 1; "),
+              HasSubstr("race: "));
+}
+
+TEST(GlobalRace, BulkStoreAndItsOwnThread) {
+  const auto store = [](const std::string &wait) {
+    return fault(".shared .align 16 .b32 s[4]; .reg .b32 sa; mov.b32 sa, s; "
+                 "@!%first bra E; st.shared.v4.b32 [sa], {1, 2, 3, 4}; "
+                 "fence.proxy.async;\n"
+                 "cp.async.bulk.global.shared::cta.bulk_group [%out], [sa], "
+                 "16;\ncp.async.bulk.commit_group;\n" +
+                     wait +
+                     "ld.global.b32 %r2, [%out];\n"
+                     "cp.async.bulk.wait_group 0;\nE:",
+                 {32, 1, 1});
+  };
+  EXPECT_EQ(store("cp.async.bulk.wait_group 0;\n"), "");
+  EXPECT_THAT(store("cp.async.bulk.wait_group.read 0;\n"),
+              HasSubstr("is read here and written by k.ptx:22"));
+  EXPECT_THAT(store(""), HasSubstr("race: "));
+}
+
+TEST(GlobalRace, BulkLoadsReadUntilTheirMbarrierIsWaitedFor) {
+  const auto load = [](const std::string &before, const std::string &after) {
+    return fault(".shared .align 16 .b32 s[4]; .shared .align 8 .b64 m; .reg "
+                 ".b32 sa, ma; mov.b32 sa, s; mov.b32 ma, m; "
+                 "@!%first bra E; mbarrier.init.shared.b64 [ma], 1; "
+                 "fence.proxy.async;\n"
+                 "mbarrier.arrive.expect_tx.shared.b64 _, [ma], 16;\n"
+                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::"
+                 "bytes [sa], [%out], 16, [ma];\n" +
+                     before +
+                     "\nW: mbarrier.try_wait.parity.shared.b64 %p1, [ma], 0; "
+                     "@!%p1 bra W;\n" +
+                     after + "\nE:",
+                 {32, 1, 1});
+  };
+  const std::string write = "st.global.b32 [%out], 5;";
+  EXPECT_EQ(load("", write), "");
+  EXPECT_THAT(load(write, ""),
+              AllOf(HasSubstr("is written here and read by k.ptx:23: "
+                              "cp.async.bulk.shared::cluster.global"),
+                    HasSubstr("may read its source until the phase")));
+}
+
+TEST(GlobalRace, AllReadersAreRemembered) {
+  // Each lane 0 of four warps reads the word and arrives; warp 0 writes after
+  // it has met `count` threads, of whichever warps.
+  const auto readers = [](const std::string &count) {
+    return fault("ld.global.b32 %r2, [%out];\nsetp.ge.u32 %p1, %t, " + count +
+                     ";\n@%p1 bra E;\nsetp.lt.u32 %p2, %t, 32;\n"
+                     "@!%p2 bar.arrive 1, " +
+                     count + ";\n@%p2 bar.sync 1, " + count +
+                     ";\n@%first st.global.b32 [%out], 5;\nE:",
+                 {160, 1, 1});
+  };
+  EXPECT_EQ(readers("160"), "");
+  for (const char *count : {"64", "96", "128"})
+    EXPECT_THAT(readers(count),
+                AllOf(HasSubstr("race: "), HasSubstr("ld.global.b32 of cta")));
+  // CTAs that have read it; the last one knows of all but the first.
+  const auto ctas = [](const std::string &release) {
+    return fault("@!%first bra E; ld.global.b32 %r2, [%out];\n"
+                 "setp.eq.u32 %p1, %c, 4; @%p1 bra L;\n"
+                 "setp.eq.u32 %p2, %c, 0;\n" +
+                     release +
+                     "red.release.gpu.global.add.u32 [%flag], 1; bra E;\n"
+                     "L: ld.acquire.gpu.global.b32 %r3, [%flag];\n"
+                     "st.global.b32 [%out], 5;\nE:",
+                 {32, 5, 1});
+  };
+  EXPECT_EQ(ctas(""), "");
+  EXPECT_THAT(ctas("@%p2 bra E;\n"), HasSubstr("ld.global.b32 of cta (0,0,0)"));
+}
+
+TEST(GlobalRace, AllAtomicsAreRemembered) {
+  // CTA 0 and 1 add to a word, and only one of them releases that to CTA 2.
+  const auto adders = [](const std::string &guard) {
+    return fault("@!%first bra E; setp.eq.u32 %p1, %c, 2; @%p1 bra L;\n"
+                 "setp.eq.u32 %p2, %c, 0; setp.eq.u32 %p3, %c, 1;\n"
+                 "red.relaxed.gpu.global.add.u32 [%out], 1;\n" +
+                     guard +
+                     "red.release.gpu.global.add.u32 [%flag], 1; bra E;\n"
+                     "L: ld.acquire.gpu.global.b32 %r3, [%flag];\n"
+                     "ld.global.b32 %r2, [%out];\nE:",
+                 {32, 3, 1});
+  };
+  EXPECT_EQ(adders(""), "");
+  EXPECT_THAT(adders("@%p2 bra E;\n"),
+              HasSubstr("red.relaxed.gpu.global.add.u32 of cta (0,0,0)"));
+  EXPECT_THAT(adders("@%p3 bra E;\n"),
+              HasSubstr("red.relaxed.gpu.global.add.u32 of cta (1,0,0)"));
 }

@@ -206,3 +206,28 @@ TEST(AsyncHazard, OverwrittenReadOrLeftInFlight) {
   off.sharedRaces = off.asyncHazards = false;
   EXPECT_EQ(fault(copy + "ld.shared.b32 v, [a];", 64, off), "");
 }
+
+TEST(Race, CopiesOfAKernelOfOneThread) {
+  const std::string copy = "cp.async.ca.shared.global [a], [%p0], 4; "
+                           "cp.async.commit_group; ",
+                    wait = "cp.async.wait_group 0; ";
+  EXPECT_EQ(faultOfBody(begin + copy + wait + "ld.shared.b32 v, [a];", 1), "");
+  EXPECT_THAT(faultOfBody(begin + copy + "ld.shared.b32 v, [a]; " + wait, 1),
+              HasSubstr("is read, but a cp.async that writes it is in flight"));
+  EXPECT_THAT(faultOfBody(begin + copy + "st.shared.b32 [a], 1; " + wait, 1),
+              HasSubstr("is written, but a cp.async that writes it is in "
+                        "flight"));
+}
+
+TEST(Race, LanesOfOneWarp) {
+  EXPECT_EQ(fault("st.shared.b32 [a], %t; bar.warp.sync -1; ld.shared.b32 v, "
+                  "[c];",
+                  32),
+            "");
+  EXPECT_THAT(fault("st.shared.b32 [a], %t; bar.warp.sync -1; ld.shared.b32 v, "
+                    "[c]; st.shared.b32 [a], 5;",
+                    32),
+              HasSubstr("race: "));
+  // Two threads are enough.
+  EXPECT_THAT(fault("st.shared.b32 [base], %t;", 2), HasSubstr("race: "));
+}

@@ -130,31 +130,8 @@ TEST(Hazard, RandomDeliveryGivesTheSameResult) {
 }
 
 TEST(Hazard, RegistersOfTheCta) {
-  const auto run = [](const std::string &inc, const std::string &directives,
-                      ptxsim::DeviceOptions options = {}) {
-    Program program(kernel("setp.lt.u32 %p0, %r0, 128;\n@%p0 bra P;\n"
-                           "setmaxnreg.inc.sync.aligned.u32 " +
-                               inc +
-                               ";\nbra E;\nP:\n"
-                               "setmaxnreg.dec.sync.aligned.u32 40;\nE:\n",
-                           directives),
-                    options);
-    EXPECT_EQ(program.loadError, "");
-    return program.run(384, program.buffer(std::vector<uint32_t>(1)));
-  };
-  // 168 each at launch: 64512 in all; 128 * 40 + 256 * 232 is as many.
-  EXPECT_EQ(run("232", ".maxnreg 168"), "");
-  EXPECT_EQ(run("232", ".maxntid 384"), "");
-  EXPECT_THAT(run("240", ".maxnreg 168"),
-              HasSubstr("the warps hold 66560 registers in the end, but the "
-                        "pool of the CTA has 64512 (168 per thread by "
-                        ".maxnreg): a setmaxnreg.inc would wait for ever"));
-  EXPECT_THAT(run("240", ".maxntid 384"),
-              HasSubstr("66560 registers in the end"));
-  ptxsim::DeviceOptions off;
-  off.checks.limits = false;
-  EXPECT_EQ(run("240", ".maxnreg 168", off), "");
-  EXPECT_THAT(run("232", ".maxnreg 200"),
+  Program program(kernel("", ".maxnreg 200"));
+  EXPECT_THAT(program.run(384, program.buffer(std::vector<uint32_t>(1))),
               HasSubstr("kernel 'k': expected at most 65536 registers per CTA, "
                         "but got 384 threads with 200 each (.maxnreg)"));
 }

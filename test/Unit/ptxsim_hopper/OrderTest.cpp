@@ -408,4 +408,151 @@ TEST(Order, NoMoreReadersThanAreRemembered) {
                 AllOf(HasSubstr("race: "), HasSubstr("ld.shared.b32 of warp")));
 }
 
+TEST(Order, LanesOfSeveralWarpsThatHaveRead) {
+  // Two warps read the same words, all lanes or the same lane of each; lane 0
+  // of each arrives for its warp, and warp 2 writes.
+  auto readers = [&](const std::string &load, const std::string &sync) {
+    return fault(begin(2) +
+                     "setp.lt.u32 %p4, %r0, 64;\n@!%p4 bra B;\nand.b32 %r10, "
+                     "%r0, 7;\nmad.lo.u32 %r10, %r10, 16, %r1;\n"
+                     "mad.lo.u32 %r11, %r5, 4, %r1;\n" +
+                     load + sync +
+                     "@%p3 mbarrier.arrive.shared.b64 _, [%r1];\nbra E;\nB: " +
+                     waitFor("") + "st.shared.b32 [%r2+-256], %r0;\nE:",
+                 96);
+  };
+  const std::string matrix = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, "
+                             "[%r10+1024];\n",
+                    scalar = "ld.shared.b32 %r7, [%r11+1024];\n";
+  for (const std::string &load : {matrix, scalar}) {
+    EXPECT_EQ(readers(load, "bar.warp.sync -1;\n"), "");
+    EXPECT_THAT(readers(load, ""), HasSubstr("race: "));
+  }
+}
+
+TEST(Order, WhichLanesHaveReleasedIsRemembered) {
+  // Lane 0 of warp 0 arrives twice, before and after its warp has met; what
+  // lane 1 did in between is no part of either.
+  auto arrivals = [&](const std::string &sync) {
+    return fault(begin(2) +
+                 "@!%p1 bra B;\n@%p3 mbarrier.arrive.shared.b64 _, [%r1];\n"
+                 "st.shared.b32 [%r2], %r0;\n" +
+                 sync +
+                 "setp.eq.u32 %p4, %r5, 1;\n"
+                 "@%p4 mbarrier.arrive.shared.b64 _, [%r1];\nbra E;\nB: " +
+                 waitFor("") + "ld.shared.b32 %r7, [%r3];\nE:");
+  };
+  EXPECT_EQ(arrivals("bar.warp.sync -1;\n"), "");
+  EXPECT_THAT(arrivals(""), HasSubstr("race: "));
+}
+
+TEST(Order, ManySetsOfLanes) {
+  // Each lane of warp 1 waits for an mbarrier of its own, and then for another
+  // one, and reads what was written before that; or what was written later.
+  auto waits = [&](const std::string &read) {
+    std::string body = begin(1) + "@!%p1 bra B;\n"
+                                  "@!%p0 bra E;\n";
+    for (int i = 0; i < 64; ++i)
+      body += "mbarrier.init.shared.b64 [%r1+" + std::to_string(4096 + 8 * i) +
+              "], 1;\n";
+    body += "st.shared.b32 [%r1+8448], 5;\nE: bar.sync 0;\n@!%p0 bra F;\n";
+    for (int i = 0; i < 64; ++i)
+      body += "st.shared.b32 [%r1+" + std::to_string(8192 + 4 * i) +
+              "], 5;\nmbarrier.arrive.shared.b64 _, [%r1+" +
+              std::to_string(4096 + 8 * i) + "];\n";
+    body += "bra F;\nB: bar.sync 0;\nmad.lo.u32 %r8, %r5, 8, %r1;\n"
+            "mad.lo.u32 %r9, %r5, 4, %r1;\n";
+    for (const char *offset : {"4096", "4352"})
+      body += "W" + std::string(offset) +
+              ": mbarrier.try_wait.parity.shared.b64 %p2, [%r8+" + offset +
+              "], 0;\n@!%p2 bra W" + offset + ";\n";
+    return fault(body + read + "\nF:");
+  };
+  EXPECT_EQ(waits("ld.shared.b32 %r7, [%r9+8192];\n"
+                  "ld.shared.b32 %r7, [%r9+8320];"),
+            "");
+  // The next lane's word: stored after the arrival that the lane knows of.
+  EXPECT_THAT(waits("ld.shared.b32 %r7, [%r9+8324];"), HasSubstr("race: "));
+}
+
+TEST(Order, MbarrierIsInvalidatedAfterItsUses) {
+  auto inval = [&](const std::string &order) {
+    return fault(begin(64) + "mbarrier.arrive.shared.b64 _, [%r1];\n" +
+                 waitFor("") + order +
+                 "@%p0 mbarrier.inval.shared.b64 [%r1];\n");
+  };
+  EXPECT_EQ(inval("bar.sync 0;\n"), "");
+  EXPECT_THAT(inval(""),
+              AllOf(HasSubstr("race: the mbarrier at address 0x400 of shared "
+                              "memory is invalidated here and used by k.ptx:"),
+                    HasSubstr("mbarrier.try_wait.parity.shared.b64 of warp 1 "
+                              "lane "),
+                    HasSubstr("and no barrier orders the two")));
+  // The last one to come invalidates it, as in libcu++.
+  auto count = [&](const std::string &fence) {
+    return fault(begin(64) +
+                 "@%p0 st.shared.b32 [%r1+512], 0;\nbar.sync 0;\n"
+                 "mbarrier.arrive.shared.b64 _, [%r1];\n" +
+                 waitFor("") + "bar.warp.sync -1;\n@!%p3 bra E;\n" + fence +
+                 "atom.add.acquire.cta.shared.u32 %r8, [%r1+512], 1;\n"
+                 "setp.ne.u32 %p4, %r8, 1;\n@%p4 bra E;\n"
+                 "mbarrier.inval.shared.b64 [%r1];\nE:\n");
+  };
+  EXPECT_EQ(count("fence.sc.cta;\n"), "");
+  EXPECT_THAT(count(""), HasSubstr("race: the mbarrier at address 0x400"));
+}
+
+TEST(Order, AnArrivalCountsForOnePhase) {
+  // Two warps arrive and wait, three times; with one arrival too few in the
+  // count it depends on the order for which phase the last one counts.
+  auto rounds = [&](int count, const std::string &between) {
+    std::string body = begin(count);
+    for (int i = 0; i < 3; ++i)
+      body += "mbarrier.arrive.shared.b64 _, [%r1];\n" +
+              (i < 2 ? between : std::string());
+    return fault(body);
+  };
+  EXPECT_EQ(rounds(64, "bar.sync 0;\n"), "");
+  EXPECT_THAT(rounds(63, "bar.sync 0;\n"),
+              AllOf(HasSubstr("the arrival counts for phase 1 of the mbarrier "
+                              "at address 0x400 here, but nothing orders it "
+                              "after the end of the phase before by k.ptx:"),
+                    HasSubstr("mbarrier.arrive.shared.b64 of warp "),
+                    HasSubstr("it may count for that one (phase 1 (parity 1), "
+                              "63 of 63 arrivals pending, tx-count 0)")));
+  // Without waiting in between a warp's next arrival may come too early.
+  EXPECT_THAT(rounds(64, ""), HasSubstr("nothing orders it after the end"));
+  DeviceOptions off;
+  off.checks.mbarrierPhases = false;
+  EXPECT_EQ(
+      errorOf(begin(63) + "mbarrier.arrive.shared.b64 _, [%r1];\n", 64, off),
+      "");
+}
+
+TEST(Order, CopiesAndTheFenceOfAnInit) {
+  DeviceOptions options;
+  EXPECT_FALSE(options.checks.mbarrierInitFence);
+  options.checks.mbarrierInitFence = true;
+  auto copy = [&](const std::string &before, const std::string &after) {
+    return errorOf("setp.eq.u32 %p0, %r0, 0;\n" + before +
+                       "@%p0 mbarrier.init.shared.b64 [%r1], 1;\n" + after +
+                       "bar.sync 0;\n"
+                       "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r1], "
+                       "128;\n@%p0 cp.async.bulk.shared::cluster.global."
+                       "mbarrier::complete_tx::bytes [%r1+1024], [%d1], 128, "
+                       "[%r1];\n" +
+                       waitFor(""),
+                   32, options);
+  };
+  const std::string init = "@%p0 fence.mbarrier_init.release.cluster;\n",
+                    proxy = "@%p0 fence.proxy.async.shared::cta;\n";
+  EXPECT_EQ(copy("", init), "");
+  EXPECT_EQ(copy("", proxy), "");
+  for (const std::string &before : {std::string(), init, proxy})
+    EXPECT_THAT(copy(before, ""),
+                HasSubstr("the copy signals the mbarrier at address 0x400 of "
+                          "shared memory, but no fence has published its init "
+                          "to the asynchronous proxy"));
+}
+
 } // namespace

@@ -160,6 +160,8 @@ void readLine(Case &c, const std::string &word, std::istream &in) {
     c.block = dims(in);
   } else if (word == "cluster") {
     c.cluster = dims(in);
+  } else if (word == "options") {
+    in >> c.options;
   } else if (word == "shared") {
     in >> c.shared;
   } else if (word == "unordered") {

@@ -11,6 +11,7 @@
 //   same @0                      the same buffer again
 //   map bf16 @0 128 64 64 32 swizzle128    a tensor map: type, of which line
 //                 (from 0) of buffers and scalars, rows, columns, their box
+//   options NAME=on,NAME=off     of the device, for this kernel
 //   again              what follows describes one more launch of the same
 //   kernel unordered 0.001    float atomics: results may differ so much,
 //   relatively
@@ -36,7 +37,7 @@ struct Argument {
 };
 
 struct Case {
-  std::string name, origin, file, entry, text;
+  std::string name, origin, file, entry, text, options;
   ptxsim::Dim3 grid, block;
   std::optional<ptxsim::Dim3> cluster;
   uint32_t shared = 0;

@@ -51,6 +51,7 @@ std::vector<Mode> allModes() {
     EXPECT_EQ(readOptions(text, mode.options).message(), "");
     mode.options.threads = 1;
     mode.options.checks.uninitialisedGlobal = true;
+    mode.options.checks.unmatchedArrivals = true;
   }
   return modes;
 }
@@ -75,6 +76,12 @@ const std::vector<Case> &corpus() {
   return cases;
 }
 
+DeviceOptions optionsOf(const Mode &mode, const Case &c) {
+  DeviceOptions options = mode.options;
+  EXPECT_EQ(readOptions(c.options, options).message(), "");
+  return options;
+}
+
 /// A case with what its kernel gives, and the faults that can be put into it.
 struct Subject {
   const Case *c;
@@ -84,11 +91,11 @@ struct Subject {
 
   /// Does a trap in this text go off?
   bool traps(const std::string &text) const {
-    return run(*c, text, modes[0].options).error.find(": trap\n") !=
+    return run(*c, text, optionsOf(modes[0], *c)).error.find(": trap\n") !=
            std::string::npos;
   }
   explicit Subject(const Case &of) : c(&of) {
-    expected = run(of, of.text, modes[0].options);
+    expected = run(of, of.text, optionsOf(modes[0], of));
     EXPECT_EQ(expected.error, "");
     lines = linesOf(of.text, of.entry);
     // All lines of a block run, or none; those with a guard may not.
@@ -146,7 +153,7 @@ Fate fateOf(const Subject &s, const Mutant &m, bool &isPtx) {
   const std::string text = apply(s.lines, m);
   isPtx = true;
   for (const Mode &mode : modes) {
-    DeviceOptions options = mode.options;
+    DeviceOptions options = optionsOf(mode, *s.c);
     options.instructionLimit = 8 * s.expected.instructions + 100000;
     Outcome o = run(*s.c, text, options);
     if (!o.loaded) {
@@ -163,16 +170,16 @@ Fate fateOf(const Subject &s, const Mutant &m, bool &isPtx) {
 
 TEST(Mutants, CorrectKernelsAreNotReported) {
   for (const Case &c : corpus()) {
-    const Outcome first = run(c, c.text, modes[0].options);
+    const Outcome first = run(c, c.text, optionsOf(modes[0], c));
     for (const Mode &mode : modes) {
-      Outcome o = run(c, c.text, mode.options);
+      Outcome o = run(c, c.text, optionsOf(mode, c));
       EXPECT_EQ(o.error, "") << c.name << " " << mode.name;
       EXPECT_TRUE(agree(c, first, o)) << c.name << " " << mode.name;
     }
     // More orders: K2C_MUTANTS_SEEDS of them.
     const char *seeds = std::getenv("K2C_MUTANTS_SEEDS");
     for (uint64_t seed = 1; seed <= (seeds ? std::stoul(seeds) : 3); ++seed) {
-      DeviceOptions options = modes[0].options;
+      DeviceOptions options = optionsOf(modes[0], c);
       options.schedule = Schedule::Random, options.async = Async::Random;
       options.seed = options.asyncSeed = seed;
       Outcome o = run(c, c.text, options);
