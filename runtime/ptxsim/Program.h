@@ -113,6 +113,9 @@ struct RaceFacts {
   bool mbarriers = false;
   bool invals = false; ///< mbarrier.inval
   bool copies = false; ///< cp.async
+  /// ldmatrix and stmatrix, whose lanes may change a matrix in place: the bytes
+  /// of a row are those of the lanes that get or give them.
+  bool inPlace = false;
   /// Instructions that access memory: their ops, and for each op its number
   /// among them. Number 0 is none, or one too many.
   std::vector<uint32_t> sites;

@@ -8,6 +8,7 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
   RaceFacts facts;
   facts.siteOf.resize(f.ops.size());
   facts.sites.push_back(0);
+  bool loads = false, stores = false, transposes = false;
   for (size_t i = 0; i < f.ops.size(); ++i) {
     const Op &op = f.ops[i];
     const std::string_view form = f.infos[i].form;
@@ -22,6 +23,8 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
     }
     if (base == "fence" || base == "membar" || has(".acq") || has(".release"))
       facts.fences = true;
+    loads |= base == "ldmatrix", stores |= base == "stmatrix";
+    transposes |= base.ends_with("matrix") && has(".trans");
     const bool atomic = base == "atom" || base == "red";
     if (atomic && has(".cas"))
       facts.cas = true;
@@ -56,6 +59,10 @@ RaceFacts ptxsim::raceFactsOf(const Function &f) {
           uint8_t(std::min<unsigned>(facts.smallestGlobal, bytes));
     if (op.space != Space::Global)
       facts.smallest = uint8_t(std::min<unsigned>(facts.smallest, bytes));
+  }
+  if (loads && stores) {
+    facts.inPlace = true;
+    facts.smallest = std::min<uint8_t>(facts.smallest, transposes ? 2 : 4);
   }
   return facts;
 }

@@ -66,6 +66,7 @@ void start(Warp &w, const Op &op, unsigned lane, const Operands &o) {
     // As of a bulk copy: done when the mbarrier is signalled.
     const unsigned agent = clocks->object(*b).agent;
     t.stamp = clocks->asyncStamp(agent, clocks->agentOf(w));
+    t.known = knownAtIssue(w, lane);
     cta.races->writeAsync(w, op, lane, t.offset - sharedBegin, t.bytes, agent,
                           t.stamp, t.reduction != Reduction::None);
   }

@@ -64,7 +64,10 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
       }
     }
     t.tellStart();
-    const bool eager = w.cta->launch.options.async == Async::Eager;
+    // The detector of races in global memory compares what is written with what
+    // is there, and so must see it; it tells what is not waited for.
+    const bool eager = w.cta->launch.options.async == Async::Eager ||
+                       w.cta->launch.globalRaces;
     if (eager)
       t.run();
     w.bulkCopies.defer(std::move(t), eager);

@@ -122,11 +122,30 @@ void findRows(Warp &w, const Op &op, Access kind, std::byte **rows) {
     rows[l] = rowAccess(w, op, l, addresses[l], kind);
 }
 
+/// Each lane accesses the elements of a row that it gets or gives.
+template <bool trans>
+void checkElements(Warp &w, const Op &op, Access kind, std::byte *const *rows) {
+  Races &races = *w.cta->races;
+  constexpr unsigned bytes = trans ? 2 : 4;
+  for (unsigned l = 0; l < op.count * side; ++l)
+    for (unsigned i = 0; i < rowBytes / bytes; ++i) {
+      const uint32_t offset = uint32_t(rows[l] - w.cta->shared) + i * bytes;
+      const unsigned r = l % side, lane = trans ? 4 * i + r / 2 : 4 * r + i;
+      if (kind == Access::Read)
+        races.read(w, op, lane, offset, bytes);
+      else
+        races.write(w, op, lane, offset, bytes, nullptr);
+    }
+}
+
+template <bool trans>
 void findCheckedRows(Warp &w, const Op &op, Access kind, std::byte **rows) {
   findRows(w, op, kind, rows);
   Cta &cta = *w.cta;
   if (!cta.races)
     return;
+  if (w.function->raceFacts.inPlace)
+    return checkElements<trans>(w, op, kind, rows);
   for (unsigned l = 0; l < op.count * side; ++l) {
     const uint32_t offset = uint32_t(rows[l] - cta.shared);
     if (kind == Access::Read)
@@ -141,7 +160,7 @@ template <bool trans> void loadMatrix(Warp &w, const Op &op, uint32_t mask) {
   requireWholeWarp(w, op, mask);
   // The address may be one of the destinations: it is read before.
   std::byte *rows[4 * side];
-  findCheckedRows(w, op, Access::Read, rows);
+  findCheckedRows<trans>(w, op, Access::Read, rows);
   for (unsigned i = 0; i < op.count; ++i) {
     auto *to = w.row<uint16_t>(op.list[i]);
     for (unsigned r = 0; r < side; ++r)
@@ -154,7 +173,7 @@ template <bool trans> void loadMatrix(Warp &w, const Op &op, uint32_t mask) {
 template <bool trans> void storeMatrix(Warp &w, const Op &op, uint32_t mask) {
   requireWholeWarp(w, op, mask);
   std::byte *rows[4 * side];
-  findCheckedRows(w, op, Access::Write, rows);
+  findCheckedRows<trans>(w, op, Access::Write, rows);
   for (unsigned i = 0; i < op.count; ++i) {
     uint16_t matrix[side * side];
     const auto *from = w.row<uint16_t>(op.list[i]);

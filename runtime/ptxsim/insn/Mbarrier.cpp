@@ -334,6 +334,7 @@ void arriveAfterCopies(Warp &w, const Op &op, uint32_t mask) {
   forLanes(mask, [&](unsigned l) {
     const SharedPlace place = placeOf(w, op, l);
     Mbarrier &b = barrierAt(w, op, l, place);
+    requirePhase(w, op, l, *place.cta, b);
     if (!op.c && ++b.pending > Mbarrier::maxCount)
       w.fault(op, l,
               fmt::format("more than {} arrivals are pending at the mbarrier "

@@ -430,6 +430,28 @@ TEST(Order, LanesOfSeveralWarpsThatHaveRead) {
   }
 }
 
+TEST(Order, MatricesAreChangedInPlace) {
+  // As in CUTLASS's epilogue: each lane stores the elements that it has loaded.
+  auto change = [&](const std::string &load, const std::string &between,
+                    const std::string &store) {
+    return fault(begin(1) +
+                     "and.b32 %r10, %r0, 7;\nmad.lo.u32 %r10, %r10, 16, %r1;\n"
+                     "and.b32 %r11, %r0, 32;\nmad.lo.u32 %r10, %r11, 4, %r10;\n"
+                     "ldmatrix.sync.aligned.m8n8.x1" +
+                     load + ".shared.b16 {%r7}, [%r10+1024];\n" + between +
+                     "stmatrix.sync.aligned.m8n8.x1" + store +
+                     ".shared.b16 [%r10+1024], {%r7};\n",
+                 64);
+  };
+  const std::string sync = "bar.warp.sync -1;\n";
+  EXPECT_EQ(change("", sync, ""), "");
+  EXPECT_EQ(change("", "", ""), "");
+  EXPECT_EQ(change(".trans", "", ".trans"), "");
+  // Transposed in place, a lane overwrites what another one loads.
+  EXPECT_EQ(change(".trans", sync, ""), "");
+  EXPECT_THAT(change(".trans", "", ""), HasSubstr("race: "));
+}
+
 TEST(Order, WhichLanesHaveReleasedIsRemembered) {
   // Lane 0 of warp 0 arrives twice, before and after its warp has met; what
   // lane 1 did in between is no part of either.
@@ -522,6 +544,17 @@ TEST(Order, AnArrivalCountsForOnePhase) {
                               "63 of 63 arrivals pending, tx-count 0)")));
   // Without waiting in between a warp's next arrival may come too early.
   EXPECT_THAT(rounds(64, ""), HasSubstr("nothing orders it after the end"));
+  // Arrivals of copies: where one thread is not counted.
+  auto copies = [&](int count) {
+    std::string body = begin(count);
+    for (int i = 0; i < 2; ++i)
+      body += "cp.async.ca.shared.global [%r2], [%d1], 4;\n"
+              "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1];\n" +
+              waitFor("", i) + "bar.sync 0;\n";
+    return fault(body + "cp.async.wait_all;");
+  };
+  EXPECT_EQ(copies(64), "");
+  EXPECT_THAT(copies(63), HasSubstr("nothing orders it after the end of the"));
   DeviceOptions off;
   off.checks.mbarrierPhases = false;
   EXPECT_EQ(
