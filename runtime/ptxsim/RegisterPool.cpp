@@ -38,7 +38,8 @@ void RegisterPool::start(Cta &of) {
 }
 
 /// The warps of a warpgroup must execute the same, and must have synchronised
-/// since the one before.
+/// since the one before. One that changes nothing does no harm: Triton's loops
+/// of warp-specialised kernels end with the .dec with which they begin.
 void RegisterPool::checkGroup(Warp &w, const Op &op) const {
   const std::vector<Executed> &mine = holders[w.index].executed;
   const size_t n = mine.size();
@@ -56,7 +57,7 @@ void RegisterPool::checkGroup(Warp &w, const Op &op) const {
                           other[n].op->imm),
               {{"the other warp's", other[n].op}});
     const bool isOver =
-        n == 0 || (other.size() >= n &&
+        n == 0 || mine.back().op->imm == op.imm || (other.size() >= n &&
                    (!cta->clocks ||
                     cta->clocks->knows(cta->clocks->agentOf(w), 0,
                                        cta->clocks->agentOf(cta->warps[u]),

@@ -430,6 +430,44 @@ TEST(Order, LanesOfSeveralWarpsThatHaveRead) {
   }
 }
 
+TEST(Order, AsynchronousStoresAreReadAfterTheirMbarrier) {
+  // Thread 0 of each CTA stores to the other one's word, which thread 1 reads.
+  auto store = [&](const std::string &before, const std::string &send,
+                   const std::string &after) {
+    return fault(begin(1) +
+                     "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 4;\n"
+                     "@%p0 fence.mbarrier_init.release.cluster;\n"
+                     "barrier.cluster.arrive.aligned;\n"
+                     "barrier.cluster.wait.aligned;\n"
+                     "mov.u32 %r8, %cluster_ctarank; xor.b32 %r8, %r8, 1;\n"
+                     "mapa.shared::cluster.u32 %r9, %r1, %r8;\n"
+                     "setp.eq.u32 %p4, %r0, 1;\n" +
+                     before + "@%p0 " + send + ".mbarrier::complete_tx::bytes" +
+                     (send.starts_with("red") ? ".add.u32" : ".b32") +
+                     " [%r9+1024], %r8, [%r9];\n" + after +
+                     "barrier.cluster.arrive.aligned;\n"
+                     "barrier.cluster.wait.aligned;\n",
+                 32, 2);
+  };
+  const std::string read = "@%p4 ld.shared.b32 %r7, [%r1+1024];\n",
+                    sync = "barrier.cluster.arrive.aligned;\n"
+                           "barrier.cluster.wait.aligned;\n",
+                    relaxed = waitFor("", 0, ".relaxed.cta.shared.b64");
+  for (const std::string &send :
+       {std::string("st.async.weak.shared::cluster"),
+        std::string("red.async.relaxed.cluster.shared::cluster")}) {
+    EXPECT_EQ(store("", send, waitFor("") + read), "");
+    EXPECT_THAT(store("", send, relaxed + read), HasSubstr("race: "));
+    EXPECT_THAT(store("", send, read + waitFor("")),
+                AllOf(HasSubstr("of shared memory of cta ("),
+                      testing::AnyOf(HasSubstr("race: "),
+                                     HasSubstr("has not been waited for"))));
+    // What is overwritten must have been read.
+    EXPECT_EQ(store(read + sync, send, waitFor("")), "");
+    EXPECT_THAT(store(read, send, waitFor("")), HasSubstr("race: "));
+  }
+}
+
 TEST(Order, MatricesAreChangedInPlace) {
   // As in CUTLASS's epilogue: each lane stores the elements that it has loaded.
   auto change = [&](const std::string &load, const std::string &between,
