@@ -126,6 +126,7 @@ TEST(RegisterPool, TheWarpgroupSynchronisesBetweenTwo) {
   };
   EXPECT_EQ(twice("bar.sync 0;\n"), "");
   EXPECT_EQ(twice("shr.u32 %r2, %r0, 7;\nbar.sync %r2, 128;\n"), "");
+  EXPECT_EQ(twice(dec + "40;\nbar.sync 0;\n"), ""); // changes nothing
   EXPECT_THAT(
       twice(""),
       HasSubstr("the warpgroup must synchronise between two setmaxnreg, "

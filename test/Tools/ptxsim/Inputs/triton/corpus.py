@@ -50,7 +50,7 @@ def command_of(case, kernel, ptx, folder):
     scratch = max(md.global_scratch_size, 1) * int(np.prod(grid))
     command += ["--buffer=scratch=u8[%d]" % scratch, "--arg=&scratch" if md.global_scratch_size else "--arg=u64=0", "--arg=u64=0"]
     return ["ptxsim", ptx, "--entry=" + md.name, "--grid=" + ",".join(map(str, grid)), "--block=%d" % (32 * md.num_warps), "--shared=%d" % md.shared,
-            "--check=all"] + (["--cluster=%d" % ctas] if ctas > 1 else []) + (["--cooperative"] if md.launch_cooperative_grid else []) + command
+            "--check=all,mbarrier-init-fence=off"] + (["--cluster=%d" % ctas] if ctas > 1 else []) + (["--cooperative"] if md.launch_cooperative_grid else []) + command
 
 
 def run(case, folder):
