@@ -52,7 +52,7 @@ TEST(Forms, DISABLED_OfPtxasHaveTests) {
   EXPECT_EQ(withoutTest("ptxsim/Inputs/ptxas_forms.txt", true), "");
 }
 
-TEST(Forms, DISABLED_OfCvtHaveTests) {
+TEST(Forms, OfCvtHaveTests) {
   EXPECT_EQ(withoutTest("ptxsim_tensor/Inputs/cvt_forms.txt", false), "");
 }
 
