@@ -141,6 +141,18 @@ const Operands &integers(unsigned width) {
     // Numbers that a half rounds.
     for (uint64_t a : {0x1001, 0x2345, 0x4803, 0x5fff, 0x7bcd})
       list.push_back({a, 0, 0});
+    // Next to the middle between two numbers of each format: rounding twice,
+    // through a larger format, goes wrong there.
+    for (const unsigned mantissa : {7, 10, 23, 52})
+      for (const uint64_t odd : {1, 3})
+        for (const int beside : {-1, 0, 1}) {
+          if (mantissa + 4 > width)
+            continue;
+          const uint64_t middle =
+              (uint64_t(1) << (width - 2)) + (odd << (width - 3 - mantissa));
+          list.push_back({middle + uint64_t(beside), 0, 0});
+          list.push_back({(0 - middle + uint64_t(beside)) & ones(width), 0, 0});
+        }
     // Every bit alone, and every bit missing.
     for (unsigned i = 0; i < width; ++i) {
       list.push_back({uint64_t(1) << i, 0, 0});
@@ -215,6 +227,14 @@ const Operands &floatTriples(exact::Format f) {
       for (size_t b : {0, 3, 4, 6, 9, 13, 15, 17})
         for (size_t c : {0, 1, 3, 5, 7, 10, 13, 15, 16})
           list.push_back({values[a], values[b], values[c]});
+    // A product in the middle between two numbers, and something that is too
+    // small for any larger format to hold both.
+    for (const unsigned high : {f.mantissa / 2, f.mantissa - 1})
+      for (const uint64_t sign : {uint64_t(0), f.sign()})
+        for (const uint64_t c : {uint64_t(0), uint64_t(1), f.sign() | 1})
+          list.push_back({(f.one() + (uint64_t(1) << high)) | sign,
+                          f.one() + (uint64_t(1) << (f.mantissa - 1 - high)),
+                          c});
     // The canonical NaN is the one that .oob knows.
     for (size_t a : {0, 5, 12, 15, 16})
       for (size_t b : {0, 8, 13, 16}) {
