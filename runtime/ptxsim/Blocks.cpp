@@ -194,8 +194,28 @@ void FunctionBuilder::orderBlocks() {
     if ((it == jumps.end() || conditional) && block.end < n)
       block.successors.push_back(blockOf[block.end]);
   }
+  // Lanes that can only end the launch (a failed assertion) do so before others
+  // miss them at a barrier.
+  std::vector<bool> doomed(blocks.size());
+  for (uint32_t i = 0; i < n; ++i)
+    if (!f.ops[i].guard && f.infos[i].form == "trap")
+      doomed[blockOf[i]] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      const std::vector<uint32_t> &next = blocks[b].successors;
+      if (doomed[b] || next.empty() ||
+          !std::all_of(next.begin(), next.end(),
+                       [&](uint32_t to) { return doomed[to]; }))
+        continue;
+      doomed[b] = changed = true;
+    }
+  }
+  const std::vector<uint32_t> order = Ordering(blocks).run();
   uint32_t next = 0;
-  for (uint32_t b : Ordering(blocks).run()) // nodes without ops are empty
-    for (uint32_t i = blocks[b].begin; i < blocks[b].end; ++i)
-      f.ops[i].order = next++;
+  for (bool first : {true, false})
+    for (uint32_t b : order) // nodes without ops are empty
+      if (doomed[b] == first)
+        for (uint32_t i = blocks[b].begin; i < blocks[b].end; ++i)
+          f.ops[i].order = next++;
 }

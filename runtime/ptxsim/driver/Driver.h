@@ -38,7 +38,7 @@ private:
 };
 
 struct Driver {
-  std::mutex mutex;
+  std::recursive_mutex mutex; ///< a callback under it may ask for errors
   bool initialised = false;
   DeviceOptions options;
   RegisterFacts registers;

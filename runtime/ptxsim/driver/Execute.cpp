@@ -152,9 +152,11 @@ CUresult run(Driver &driver, CUctx_st &, const KernelWork &work) {
 /// Without the lock: it may wait for another thread that calls the driver.
 CUresult run(Driver &driver, CUctx_st &context, const HostWork &work) {
   struct Unlocked {
-    explicit Unlocked(std::mutex &mutex) : mutex(mutex) { mutex.unlock(); }
+    explicit Unlocked(std::recursive_mutex &mutex) : mutex(mutex) {
+      mutex.unlock();
+    }
     ~Unlocked() { mutex.lock(); }
-    std::mutex &mutex;
+    std::recursive_mutex &mutex;
     Callback inside;
   };
   {

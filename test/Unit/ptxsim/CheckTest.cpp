@@ -237,6 +237,14 @@ TEST(Check, TrapIsAFault) {
       "k.ptx:15:42: error: trap: cta (0,0,0) warp 0 lane 6 (thread 6): trap");
 }
 
+// Where a compiler puts what a failed assertion leads to: behind the rest. The
+// other lanes wait at the barrier; the report is about the assertion.
+TEST(Check, TrapsComeBeforeTheBarrierTheirLanesMiss) {
+  EXPECT_THAT(faultOfBody("  .reg .pred p; setp.ge.u32 p, %t, 26; @p bra "
+                          "FAILED; bar.sync 0; ret;\nFAILED: trap;"),
+              testing::HasSubstr("lane 26 (thread 26): trap"));
+}
+
 TEST(Check, UniformBranchThatIsNot) {
   EXPECT_THAT(
       faultOfBody("  .reg .pred p; setp.eq.u32 p, %t, 6; @p bra.uni L; L:"),
