@@ -152,7 +152,8 @@ uint64_t ptxsim::specialValue(const Cta &cta, unsigned warp, unsigned lane,
   case Special::DynamicSharedSize:
     return launch.dynamicShared;
   case Special::TotalSharedSize:
-    return cta.sharedEnd - sharedBegin;
+    // In units in which shared memory is allocated: 128 bytes.
+    return (cta.sharedEnd - sharedBegin + 127) / 128 * 128;
   case Special::LanemaskEq:
     return 1u << lane;
   case Special::LanemaskLe:
