@@ -114,27 +114,6 @@ void checkBounds(Warp &w, const Op &op, unsigned lane, const Cta &cta,
       notes);
 }
 
-[[noreturn]] void faultUnwritten(Warp &w, const Op &op, unsigned lane, Cta &cta,
-                                 uint32_t offset, unsigned bytes,
-                                 uint32_t byte) {
-  const uint32_t address = offset + sharedBegin;
-  if (const Transfer *t = cta.cluster.writing(cta, byte + sharedBegin, 1))
-    w.fault(op, lane,
-            fmt::format("{} bytes at address {:#x} (offset {}) of shared "
-                        "memory are read, but the asynchronous copy of line {} "
-                        "has not been waited for",
-                        bytes, address, offset, t->line()),
-            {{"the copy is issued here", t->op},
-             {"a wait for the copy's mbarrier (mbarrier.try_wait of the right "
-              "phase) or bulk group is missing between the two"}});
-  w.fault(op, lane,
-          fmt::format("{} bytes at address {:#x} (offset {}) of shared "
-                      "memory are read, but byte {} was never written",
-                      bytes, address, offset, byte),
-          {{"the store that should have come before is missing or writes "
-            "elsewhere, or nothing makes this thread wait for it"}});
-}
-
 /// Calls f(word of bits, bits) for the bits of a range of shared memory.
 template <class F>
 void forBits(Cta &cta, uint32_t offset, uint32_t bytes, F f) {
@@ -196,9 +175,10 @@ std::byte *ptxsim::sharedAccess(Warp &w, const Op &op, unsigned lane,
               if (writes)
                 known |= bits;
               else if ((known & bits) != bits)
-                faultUnwritten(w, op, lane, cta, offset, bytes,
-                               at - at % 64 +
-                                   unsigned(std::countr_zero(bits & ~known)));
+                readUndefinedShared(
+                    w, op, lane, cta, offset, bytes,
+                    at - at % 64 + unsigned(std::countr_zero(bits & ~known)),
+                    kind == Access::Read);
             });
   return cta.shared + offset;
 }
@@ -263,6 +243,8 @@ void ptxsim::markShared(Cta &cta, uint32_t address, uint32_t bytes,
             [&](uint64_t &known, uint64_t bits, uint32_t) {
               known = written ? known | bits : known & ~bits;
             });
+  if (!written)
+    forgetShared(cta, address - sharedBegin, bytes);
 }
 
 void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
@@ -272,9 +254,10 @@ void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
     forBits(cta, offset, bytes,
             [&](uint64_t &known, uint64_t bits, uint32_t at) {
               if ((known & bits) != bits)
-                faultUnwritten(
+                readUndefinedShared(
                     w, op, lane < warpSize ? lane : 0, cta, offset, bytes,
-                    at - at % 64 + unsigned(std::countr_zero(bits & ~known)));
+                    at - at % 64 + unsigned(std::countr_zero(bits & ~known)),
+                    false);
             });
   if (cta.proxies)
     for (uint32_t i = offset / 16; i <= (offset + bytes - 1) / 16; ++i)
@@ -363,8 +346,20 @@ std::byte *Warp::access(const Op &op, unsigned lane, Space space,
           fmt::format("{} bytes at address {:#x} are outside the {} bytes of "
                       "local memory",
                       bytes, address, size));
-    return cta->local.data() + (uint64_t(index) * warpSize + lane) * size +
-           address;
+    const uint64_t at = (uint64_t(index) * warpSize + lane) * size + address;
+    if (!cta->localShadow.bits.empty()) {
+      uint8_t *shadow = cta->localShadow.bits.data() + at;
+      if (kind == Access::Write)
+        std::memset(shadow, 0, bytes);
+      else
+        for (unsigned i = 0; i < bytes; ++i)
+          if (shadow[i]) {
+            readUndefinedLocal(*this, op, lane, address, bytes,
+                               uint32_t(address) + i, kind == Access::Read);
+            break;
+          }
+    }
+    return cta->local.data() + at;
   }
   case Space::Param: {
     const std::vector<std::byte> &params = cta->launch.params;

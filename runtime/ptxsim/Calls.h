@@ -8,7 +8,7 @@
 // frames on a stack in the thread's local memory; rows hold the addresses in
 // the current frame, as constants do for the kernel's own variables.
 
-#include "runtime/ptxsim/Op.h"
+#include "runtime/ptxsim/Undefined.h"
 
 #include <array>
 #include <string_view>
@@ -75,6 +75,7 @@ struct CallStack {
   std::array<std::vector<std::byte>, 32> saved;
   std::array<uint32_t, 32> top{}; ///< end of the frames in use
   std::vector<uint64_t> scratch;
+  std::vector<PassedBits> passed; ///< the same of undefined bits
   void restart(uint32_t base) {
     for (unsigned l = 0; l < 32; ++l)
       lanes[l].clear(), saved[l].clear(), top[l] = base;

@@ -62,6 +62,7 @@ void Cluster::run(uint64_t number) {
 void Cluster::start(uint64_t number) {
   transfers.clear();
   maps.clear();
+  origins.clear();
   generation = 0;
   events = eventsAtWake = 0;
   syncs = 1;

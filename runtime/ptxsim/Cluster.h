@@ -55,6 +55,7 @@ public:
   std::unique_ptr<Clocks> clocks; ///< null if no races are to be found
   GlobalRaces::Local globalOrder;
   MapFences maps;
+  std::vector<MemoryOrigin> origins; ///< of undefined values read from memory
   /// Counts what synchronises threads.
   uint32_t syncs = 1;
   uint64_t events = 0; ///< counts what may let a waiting warp go on

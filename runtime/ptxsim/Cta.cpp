@@ -48,7 +48,7 @@ Cta::Cta(Launch &launch, Cluster &cluster, unsigned rank)
   sharedEnd = launch.dynamicShared ? f.dynamicSharedBase + launch.dynamicShared
                                    : f.sharedEnd;
   const size_t fileBytes =
-      (f.registerBytes + alignment - 1) / alignment * alignment;
+      (f.fileBytes() + alignment - 1) / alignment * alignment;
   const size_t sharedBytes = sharedEnd - sharedBegin;
   storage =
       launch.storage->take(n * fileBytes + sharedBytes + 2 * alignment + 1024);
@@ -61,6 +61,8 @@ Cta::Cta(Launch &launch, Cluster &cluster, unsigned rank)
   if (f.usesAsyncProxy && launch.options.checks.proxyFence)
     proxies = std::make_unique<ProxyFences>(cluster, sharedBytes);
   local.resize(n * warpSize * f.localBytes);
+  if (f.everything && launch.options.checks.undefinedRegisters)
+    localShadow.bits.resize(local.size());
   warps.resize(n);
   for (size_t w = 0; w < n; ++w) {
     Warp &warp = warps[w];
@@ -76,6 +78,8 @@ Cta::Cta(Launch &launch, Cluster &cluster, unsigned rank)
       warp.calls = std::make_unique<CallStack>();
     warp.word(0) = allLanes;
     warp.word(4) = 0;
+    if (f.everything)
+      std::memset(warp.registers + 3 * f.registerBytes, 0, 512);
     for (const ConstantRow &row : f.constants) {
       std::byte *to = warp.registers + row.row;
       row.bits == 16   ? fillRow<uint16_t>(to, row.value)
@@ -121,6 +125,9 @@ void Cta::start(Dim3 at) {
   // Memory starts with the same pattern in every CTA, so that a read of an
   // undefined value cannot depend on what ran before.
   std::fill(initialised.begin(), initialised.end(), 0);
+  sharedShadow.reset();
+  std::fill(localShadow.bits.begin(), localShadow.bits.end(), 0xff);
+  localShadow.origins.clear();
   if (proxies)
     proxies->clear();
   if (races)
@@ -154,6 +161,7 @@ void Cta::start(Dim3 at) {
     w.wgmma.clear();
     if (w.calls)
       w.calls->restart(f.stackBase);
+    startFollowing(w);
     w.clusterArrived = w.clusterCounted = w.expired = 0;
     w.spins = w.favour = 0;
   }

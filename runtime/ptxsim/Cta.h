@@ -136,6 +136,9 @@ public:
   uint32_t sharedEnd = 0;
   /// One bit per byte of shared memory: something has written it.
   std::vector<uint64_t> initialised;
+  /// Null unless undefined values have been stored.
+  std::unique_ptr<SharedShadow> sharedShadow;
+  LocalShadow localShadow; ///< empty if nobody wants to know
   /// If the kernel has instructions of the asynchronous proxy.
   std::unique_ptr<ProxyFences> proxies;
   std::vector<Mbarrier> mbarriers;

@@ -65,12 +65,22 @@ void Warp::observed(const Op &op, uint32_t mask) {
   const Launch &launch = cta->launch;
   for (Observer *o : launch.observers)
     o->issue(*this, op, mask);
-  if (!mask && !(op.flags & RunsEmpty))
+  const UndefinedStep *step = stepOf(op);
+  if (!mask && !(op.flags & RunsEmpty)) {
+    if (step && step->guard.shadow)
+      undefinedStep(*this, op, *step, mask);
     return;
+  }
   const OpFacts &facts = launch.facts[indexOf(op)];
   if (mask && facts.memory != MemoryKind::None && !facts.tellsItself)
     tellAccess(*this, op, mask, facts);
-  op.fn(*this, op, mask);
+  try {
+    step ? undefinedStep(*this, op, *step, mask) : op.fn(*this, op, mask);
+  } catch (const FollowEverything &) {
+    followEverything(*this);
+    step = stepOf(op);
+    step ? undefinedStep(*this, op, *step, mask) : op.fn(*this, op, mask);
+  }
   uint32_t again = 0;
   if (stop)
     for (const Split &split : splits)

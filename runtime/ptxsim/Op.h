@@ -17,6 +17,8 @@ enum OpFlags : uint8_t {
   Control = 1,   ///< may change pc, mask or state of the warp
   Leader = 2,    ///< first of a basic block: splits may meet here
   RunsEmpty = 4, ///< the handler also runs when its guard is false in all lanes
+  FollowedRegisters = 8, ///< has a step of Follow::Registers
+  Followed = 16,         ///< all ops, if undefined values may be followed
 };
 
 /// What op.target of a load, store or atomic says about its memory order. 0 is

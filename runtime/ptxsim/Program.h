@@ -136,8 +136,19 @@ struct Function {
   std::vector<RegisterRange> registers;
   std::vector<RegisterName> registerNames;
   RaceFacts raceFacts;
-  /// Null if no register can be read before it is written.
+  /// For following undefined values: the registers that op i names are
+  /// uses[useStart[i] .. useStart[i + 1]); those that may be read before they
+  /// are written; null if there is none, and what is made if undefined memory
+  /// is read. All is empty unless the module is to be checked for that.
+  std::vector<RegisterUse> uses;
+  std::vector<uint32_t> useStart, undefinedRoots;
   std::shared_ptr<const UndefinedPlan> undefined;
+  std::shared_ptr<LazyPlan> everything;
+  /// Bytes of a warp's register file with the shadow, the origins, a row of
+  /// zeros and one that nobody reads.
+  uint32_t fileBytes() const {
+    return everything ? 3 * registerBytes + 512 : registerBytes;
+  }
   uint32_t localBytes = 0;     ///< of one thread, with its stack
   uint32_t stackBase = 0;      ///< where the frames of functions begin there
   bool usesAsyncProxy = false; ///< has bulk copies or wgmma

@@ -1,10 +1,10 @@
 // Which registers may be read before they are written, and which instructions
-// their values can reach. Everything else runs as without the check.
+// undefined values can reach. Everything else runs as without the check.
 
 #include "runtime/ptxsim/FunctionBuilder.h"
 
 #include <algorithm>
-#include <memory>
+#include <unordered_set>
 
 using namespace ptxsim;
 
@@ -39,7 +39,7 @@ UndefinedStep::Kind kindOf(std::string_view form) {
       {"or", Logic},
       {"xor", Union},
       {"not", Union},
-      {"lop3", Union},
+      {"lop3", Table},
       {"prmt", Execute},
       {"bfe", Execute},
       {"bfi", Execute},
@@ -47,6 +47,7 @@ UndefinedStep::Kind kindOf(std::string_view form) {
       {"shr", Execute},
       {"shf", Execute},
       {"selp", Execute},
+      {"setp", Compare},
       {"shfl", Shuffle},
       {"vote", Warp},
       {"match", Warp},
@@ -54,8 +55,8 @@ UndefinedStep::Kind kindOf(std::string_view form) {
       {"movmatrix", Warp},
       {"wgmma", Wgmma},
       {"st", Store},
-      {"ld", Report},
-      {"ldu", Report},
+      {"ld", Load},
+      {"ldu", Load},
       {"atom", Report},
       {"red", Report},
       {"cp", Report},
@@ -64,18 +65,18 @@ UndefinedStep::Kind kindOf(std::string_view form) {
       {"barrier", Report},
       {"bra", Report},
       {"brx", Report},
-      {"ret", Report},
+      {"ret", Call},
       {"exit", Report},
       {"trap", Report},
-      {"ldmatrix", Report},
-      {"stmatrix", Store},
+      {"ldmatrix", LoadMatrix},
+      {"stmatrix", StoreMatrix},
       {"fence", Report},
       {"membar", Report},
       {"elect", Report},
       {"tensormap", Report},
       {"setmaxnreg", Report},
       {"griddepcontrol", Report},
-      {"call", Ignore},
+      {"call", Call},
       {"prefetch", Ignore},
       {"prefetchu", Ignore},
       {"nanosleep", Ignore},
@@ -92,11 +93,13 @@ UndefinedStep::Kind kindOf(std::string_view form) {
   if (form.starts_with("st.async"))
     return Report;
   if (base == "wmma")
-    return form.starts_with("wmma.load") ? Report : Ignore;
+    return form.starts_with("wmma.mma") ? Warp : Report;
   if (base == "mma")
     return form.find(".m16n8k") != form.npos && !form.ends_with(".f64")
                ? Mma
-               : Ignore;
+               : Warp;
+  if (base == "setp" && form.find("f16") != form.npos)
+    return Any;
   static constexpr std::string_view halves[] = {
       "add", "sub", "mul", "fma", "neg", "abs", "min", "max", "ex2", "tanh"};
   if (form.ends_with("16x2") &&
@@ -117,7 +120,246 @@ unsigned dataFields(std::string_view base) {
   return base == "lop3" ? 7 : 1;
 }
 
+bool mayReadUndefined(const Op &op, UndefinedStep::Kind kind) {
+  if (kind == UndefinedStep::LoadMatrix)
+    return true;
+  // A parameter of the kernel has no address.
+  return kind == UndefinedStep::Load && op.e &&
+         (op.space == Space::Shared || op.space == Space::SharedCluster ||
+          op.space == Space::Local || op.space == Space::Generic);
+}
+
+/// The elements of a load or store.
+void describeElements(UndefinedStep &step, std::string_view form,
+                      const std::vector<RegisterUse> &uses, uint32_t first,
+                      uint32_t last) {
+  const std::string_view type = form.substr(form.rfind('.') + 1);
+  step.isSigned = type[0] == 's';
+  unsigned bits = 0;
+  for (char c : type.substr(1))
+    bits = bits * 10 + unsigned(c - '0');
+  step.elementBytes = uint8_t(bits / 8);
+  step.registerBytes = uint8_t(std::max(2u, bits / 8));
+  const auto role = step.kind == UndefinedStep::Load ? RegisterUse::Writes
+                                                     : RegisterUse::Reads;
+  for (uint32_t u = first; u < last; ++u)
+    if (uses[u].role == role)
+      step.registerBytes = uses[u].bits / 8;
+}
+
+/// Makes the plan of a function.
+class Planner {
+public:
+  Planner(const Function &f, Follow follow)
+      : f(f), follow(follow), tracked(f.registerBytes / 4, 0) {
+    for (const std::vector<uint32_t> &l : f.lists)
+      lists[l.data()] = &l;
+    for (const Op &op : f.ops)
+      kinds.push_back(kindOf(f.infos[size_t(&op - f.ops.data())].form));
+  }
+  std::unique_ptr<const UndefinedPlan> run(const std::vector<uint32_t> &roots) {
+    for (uint32_t row : roots)
+      tracked[row / 4] = 1;
+    spread();
+    plan->stepOf.assign(f.ops.size(), ~0u);
+    for (uint32_t i = 0; i < f.ops.size(); ++i)
+      addStep(i);
+    for (const Tracked &t : plan->registers)
+      if (std::find(roots.begin(), roots.end(), t.row) != roots.end())
+        plan->roots.push_back(t);
+    return std::move(plan);
+  }
+
+private:
+  bool tracks(uint32_t row) const {
+    return row / 4 < tracked.size() && tracked[row / 4];
+  }
+  void track(uint32_t row) {
+    if (!tracked[row / 4])
+      tracked[row / 4] = 1, changed = true;
+  }
+  /// Finds what undefined values can reach.
+  void spread() {
+    using enum UndefinedStep::Kind;
+    while (changed) {
+      changed = false;
+      for (uint32_t i = 0; i < f.ops.size(); ++i) {
+        const Op &op = f.ops[i];
+        const UndefinedStep::Kind kind = kinds[i];
+        if (op.fn == callFunction) {
+          spreadInto(*reinterpret_cast<const CallSite *>(op.imm));
+          continue;
+        }
+        if (kind == Report || kind == Store || kind == StoreMatrix ||
+            kind == Ignore || kind == Call)
+          continue;
+        bool reaches = kind != Load && op.guard && tracks(op.guard);
+        if (follow == Follow::Everything)
+          reaches |= mayReadUndefined(op, kind);
+        for (uint32_t u = f.useStart[i]; u < f.useStart[i + 1]; ++u)
+          reaches |= kind != Load && kind != LoadMatrix &&
+                     f.uses[u].role == RegisterUse::Reads &&
+                     tracks(f.uses[u].row);
+        if (reaches)
+          for (uint32_t u = f.useStart[i]; u < f.useStart[i + 1]; ++u)
+            if (f.uses[u].role == RegisterUse::Writes)
+              track(f.uses[u].row);
+      }
+    }
+  }
+  /// Arguments to parameters, results to where they go.
+  void spreadInto(const CallSite &site) {
+    for (const Callee &c : f.callees) {
+      if (site.callee == CallSite::Indirect ? !c.address
+                                            : &c != &f.callees[site.callee])
+        continue;
+      const auto reaches = [&](bool isMemory, uint32_t row) {
+        return isMemory ? follow == Follow::Everything : tracks(row);
+      };
+      for (size_t i = 0; i < std::min(site.arguments.size(), c.params.size());
+           ++i)
+        if (c.params[i].inRegister &&
+            reaches(site.arguments[i].isMemory, site.arguments[i].row))
+          track(c.params[i].at);
+      for (size_t i = 0; i < std::min(site.places.size(), c.results.size());
+           ++i)
+        if (!site.places[i].isMemory &&
+            reaches(!c.results[i].inRegister, c.results[i].at))
+          track(site.places[i].row);
+    }
+  }
+  Tracked trackedOf(uint32_t row, uint32_t bits) {
+    Tracked t{row, bits, row + f.registerBytes, row + 2 * f.registerBytes};
+    // A register has one width, whatever names it.
+    if (isNew.insert(row).second)
+      plan->registers.push_back(t);
+    return t;
+  }
+  /// The row that holds a value's undefined bits.
+  uint32_t data(uint32_t row, bool written) const {
+    return tracks(row) ? row + f.registerBytes
+                       : 3 * f.registerBytes + (written ? 256 : 0);
+  }
+  uint32_t *listOf(const Op &op, UndefinedStep &step) {
+    plan->lists.push_back(*lists.at(op.list));
+    step.op.list = plan->lists.back().data();
+    return plan->lists.back().data();
+  }
+  void addStep(uint32_t i);
+  void mapOperands(UndefinedStep &step, uint32_t i);
+
+  const Function &f;
+  Follow follow;
+  bool changed = true;
+  std::vector<uint8_t> tracked;
+  std::vector<UndefinedStep::Kind> kinds;
+  std::unordered_set<uint32_t> isNew;
+  std::unordered_map<const uint32_t *, const std::vector<uint32_t> *> lists;
+  std::unique_ptr<UndefinedPlan> plan = std::make_unique<UndefinedPlan>();
+};
+
+void Planner::mapOperands(UndefinedStep &step, uint32_t i) {
+  using enum UndefinedStep::Kind;
+  const Op &op = f.ops[i];
+  const std::string_view base = baseOf(f.infos[i].form);
+  switch (step.kind) {
+  case Execute:
+  case Shuffle:
+  case Logic:
+  case Table:
+  case Union:
+  case LogicPredicate: {
+    const unsigned fields = dataFields(base);
+    if (!op.list || base == "shfl") {
+      step.op.d = data(op.d, true);
+      step.op.a = data(op.a, false);
+      if (fields & 2)
+        step.op.b = data(op.b, false);
+      if (fields & 4)
+        step.op.c = data(op.c, false);
+      break;
+    }
+    // mov of a vector: unpacks if it reads op.a.
+    bool unpacks = false;
+    for (uint32_t u = f.useStart[i]; u < f.useStart[i + 1]; ++u)
+      unpacks |= f.uses[u].role == RegisterUse::Reads &&
+                 f.uses[u].row == op.a && op.a != 0;
+    const size_t n = lists.at(op.list)->size();
+    uint32_t *list = listOf(op, step);
+    for (size_t r = 0; r < n; ++r)
+      list[r] = data(list[r], unpacks);
+    (unpacks ? step.op.a : step.op.d) = data(unpacks ? op.a : op.d, !unpacks);
+    break;
+  }
+  case Mma:
+  case Wgmma:
+  case Load:
+  case LoadMatrix:
+  case Store:
+  case StoreMatrix:
+    if (op.list) {
+      const size_t n = lists.at(op.list)->size();
+      uint32_t *list = listOf(op, step);
+      for (size_t r = 0; r < n; ++r)
+        list[r] =
+            data(list[r], step.kind == Mma ? r < op.a
+                          : step.kind == Wgmma
+                              ? r < op.count
+                              : step.kind == Load || step.kind == LoadMatrix);
+    }
+    break;
+  default:
+    break;
+  }
+}
+
+void Planner::addStep(uint32_t i) {
+  using enum UndefinedStep::Kind;
+  const Op &op = f.ops[i];
+  const std::string_view form = f.infos[i].form;
+  UndefinedStep step;
+  if (op.guard && tracks(op.guard)) {
+    step.guard = trackedOf(op.guard, 1);
+    step.guard.root = uint32_t(f.uses.size()) + i + 1;
+  }
+  for (uint32_t u = f.useStart[i]; u < f.useStart[i + 1]; ++u) {
+    if (!tracks(f.uses[u].row))
+      continue;
+    Tracked t = trackedOf(f.uses[u].row, f.uses[u].bits);
+    t.root = u + 1;
+    (f.uses[u].role == RegisterUse::Reads    ? step.reads
+     : f.uses[u].role == RegisterUse::Writes ? step.writes
+                                             : step.addresses)
+        .push_back(t);
+  }
+  if (!step.guard.shadow && step.reads.empty() && step.writes.empty() &&
+      step.addresses.empty())
+    return;
+  step.kind = kinds[i];
+  step.op = op;
+  if (!step.writes.empty())
+    step.bits = uint8_t(step.writes[0].bits);
+  step.isAnd = baseOf(form) == "and" || form.starts_with("lop3.and");
+  step.transposes = form.find(".trans") != form.npos;
+  if (step.kind == Load || step.kind == Store)
+    describeElements(step, form, f.uses, f.useStart[i], f.useStart[i + 1]);
+  mapOperands(step, i);
+  if (step.guard.shadow)
+    step.origins.push_back(step.guard.origin);
+  for (const auto *list : {&step.reads, &step.writes, &step.addresses})
+    for (const Tracked &t : *list)
+      step.origins.push_back(t.origin);
+  plan->stepOf[i] = uint32_t(plan->steps.size());
+  plan->steps.push_back(std::move(step));
+}
+
 } // namespace
+
+std::unique_ptr<const UndefinedPlan>
+ptxsim::planUndefined(const Function &f, const std::vector<uint32_t> &roots,
+                      Follow follow) {
+  return Planner(f, follow).run(roots);
+}
 
 bool FunctionBuilder::isRegister(uint32_t row) const {
   for (const RegisterName &n : f.registerNames)
@@ -225,140 +467,18 @@ void FunctionBuilder::noteParameters() {
 }
 
 void FunctionBuilder::planUndefined() {
+  useStart.resize(f.ops.size() + 1, uint32_t(uses.size()));
   noteParameters();
-  std::vector<uint32_t> roots = maybeUndefined();
-  // The registers of functions that call themselves are kept somewhere else
-  // meanwhile.
-  std::erase_if(roots, [&](uint32_t row) {
-    for (const Callee &c : f.callees)
-      for (const Callee::Rows &rows : c.registers)
-        if (c.recursive && row >= rows.offset &&
-            row - rows.offset < rows.count * rows.stride)
-          return true;
-    return false;
-  });
-  if (roots.empty())
+  f.undefinedRoots = maybeUndefined();
+  f.uses = std::move(uses);
+  f.useStart = std::move(useStart);
+  f.everything = std::make_shared<LazyPlan>();
+  for (Op &op : f.ops)
+    op.flags |= Followed;
+  if (f.undefinedRoots.empty())
     return;
-  // What undefined values can reach.
-  std::vector<uint8_t> tracked(f.registerBytes / 4, 0);
-  for (uint32_t row : roots)
-    tracked[row / 4] = 1;
-  const size_t n = f.ops.size();
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t i = 0; i < n; ++i) {
-      const auto kind = kindOf(f.infos[i].form);
-      if (kind == UndefinedStep::Report || kind == UndefinedStep::Store ||
-          kind == UndefinedStep::Ignore)
-        continue;
-      bool reaches = f.ops[i].guard && tracked[f.ops[i].guard / 4];
-      for (uint32_t u = useStart[i]; u < useStart[i + 1]; ++u)
-        reaches |=
-            uses[u].role == RegisterUse::Reads && tracked[uses[u].row / 4];
-      if (reaches)
-        for (uint32_t u = useStart[i]; u < useStart[i + 1]; ++u)
-          if (uses[u].role == RegisterUse::Writes && !tracked[uses[u].row / 4])
-            tracked[uses[u].row / 4] = 1, changed = true;
-    }
-  }
-  auto plan = std::make_shared<UndefinedPlan>();
-  std::unordered_map<uint32_t, Tracked> shadows;
-  const auto shadowOf = [&](uint32_t row, uint32_t bits) {
-    auto [it, isNew] = shadows.try_emplace(row);
-    if (isNew) {
-      const uint32_t bytes = bits == 1 ? 4 : bits * 4;
-      it->second = {row, allocate(bytes + 4), bits};
-      f.registers.push_back({it->second.shadow, bytes + 4});
-    }
-    return it->second;
-  };
-  const uint32_t defined = constant(0, 64), scrap = allocate(256);
-  std::unordered_map<const uint32_t *, const std::vector<uint32_t> *> lists;
-  for (const std::vector<uint32_t> &l : f.lists)
-    lists[l.data()] = &l;
-  plan->stepOf.assign(n, ~0u);
-  for (size_t i = 0; i < n; ++i) {
-    Op &op = f.ops[i];
-    UndefinedStep step;
-    const auto tracks = [&](uint32_t row) {
-      return row / 4 < tracked.size() && tracked[row / 4];
-    };
-    if (op.guard && tracks(op.guard))
-      step.guard = shadowOf(op.guard, 1);
-    for (uint32_t u = useStart[i]; u < useStart[i + 1]; ++u) {
-      if (!tracks(uses[u].row))
-        continue;
-      Tracked t = shadowOf(uses[u].row, uses[u].bits);
-      if (uses[u].role != RegisterUse::Writes) {
-        t.root = uint32_t(plan->roots.size());
-        plan->roots.push_back({uint32_t(i), t.row});
-      }
-      (uses[u].role == RegisterUse::Reads    ? step.reads
-       : uses[u].role == RegisterUse::Writes ? step.writes
-                                             : step.addresses)
-          .push_back(t);
-    }
-    if (!step.guard.shadow && step.reads.empty() && step.writes.empty() &&
-        step.addresses.empty())
-      continue;
-    if (step.guard.shadow) {
-      step.guard.root = uint32_t(plan->roots.size());
-      plan->roots.push_back({uint32_t(i), op.guard});
-    }
-    const std::string_view base = baseOf(f.infos[i].form);
-    step.kind = kindOf(f.infos[i].form);
-    step.original = op.fn;
-    step.op = op;
-    const auto data = [&](uint32_t row, bool written) {
-      return tracks(row) ? shadows.at(row).shadow : written ? scrap : defined;
-    };
-    switch (step.kind) {
-    case UndefinedStep::Execute:
-    case UndefinedStep::Shuffle:
-    case UndefinedStep::Logic:
-    case UndefinedStep::Union:
-    case UndefinedStep::LogicPredicate: {
-      const unsigned fields = dataFields(base);
-      if (!op.list || base == "shfl") {
-        step.op.d = data(op.d, true);
-        step.op.a = data(op.a, false);
-        if (fields & 2)
-          step.op.b = data(op.b, false);
-        if (fields & 4)
-          step.op.c = data(op.c, false);
-        if (!step.writes.empty())
-          step.bits = uint8_t(step.writes[0].bits);
-        break;
-      }
-      // mov of a vector: unpacks if it reads op.a.
-      bool unpacks = false;
-      for (uint32_t u = useStart[i]; u < useStart[i + 1]; ++u)
-        unpacks |= uses[u].role == RegisterUse::Reads && uses[u].row == op.a &&
-                   op.a != 0;
-      std::vector<uint32_t> list = *lists.at(op.list);
-      for (uint32_t &row : list)
-        row = data(row, unpacks);
-      step.op.list = this->list(list);
-      (unpacks ? step.op.a : step.op.d) = data(unpacks ? op.a : op.d, !unpacks);
-      break;
-    }
-    case UndefinedStep::Mma:
-    case UndefinedStep::Wgmma:
-      if (op.list) {
-        std::vector<uint32_t> list = *lists.at(op.list);
-        for (size_t r = 0; r < list.size(); ++r)
-          list[r] = data(list[r], r < (base == "mma" ? op.a : op.count));
-        step.op.list = this->list(list);
-      }
-      break;
-    default:
-      break;
-    }
-    plan->stepOf[i] = uint32_t(plan->steps.size());
-    plan->steps.push_back(std::move(step));
-    op.fn = undefinedStep;
-    if (op.flags & Control)
-      op.flags |= RunsEmpty;
-  }
-  f.undefined = std::move(plan);
+  f.undefined = ptxsim::planUndefined(f, f.undefinedRoots, Follow::Registers);
+  for (size_t i = 0; i < f.ops.size(); ++i)
+    if (f.undefined->stepOf[i] != ~0u)
+      f.ops[i].flags |= FollowedRegisters;
 }

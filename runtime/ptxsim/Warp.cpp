@@ -17,19 +17,50 @@ constexpr unsigned spinLimit = 1024;
 void Warp::run(uint64_t quantum, bool anywhere) {
   if (!active && !select())
     return;
-  if (!cta->launch.observers.empty())
-    anywhere ? interpret<true, true>(quantum) : interpret<false, true>(quantum);
-  else
-    anywhere ? interpret<true, false>(quantum)
-             : interpret<false, false>(quantum);
+  for (bool again = true; again;)
+    try {
+      again = false;
+      if (!cta->launch.observers.empty())
+        anywhere ? interpret<true, true>(quantum)
+                 : interpret<false, true>(quantum);
+      else
+        anywhere ? interpret<true, false>(quantum)
+                 : interpret<false, false>(quantum);
+    } catch (const FollowEverything &load) {
+      // The load has done nothing yet, and counts when it does.
+      const Op &op = *load.op;
+      --counters->warpInstructions;
+      counters->threadInstructions -=
+          unsigned(std::popcount(active & (word(op.guard) ^ op.guardFlip)));
+      followEverything(*this);
+      pc = indexOf(op);
+      again = true;
+    }
 }
+
+const UndefinedStep *Warp::stepOf(const Op &op) const {
+  if (!plan)
+    return nullptr;
+  const uint32_t step = plan->stepOf[indexOf(op)];
+  return step == ~0u ? nullptr : &plan->steps[step];
+}
+
+namespace {
+/// Instructions executed, added up also when the loop is left by a fault.
+struct Tally {
+  Counters &counters;
+  uint64_t executed = 0, threads = 0;
+  ~Tally() {
+    counters.warpInstructions += executed;
+    counters.threadInstructions += threads;
+  }
+};
+} // namespace
 
 template <bool Anywhere, bool Observed> void Warp::interpret(uint64_t quantum) {
   const Op *ip = ops + pc;
-  uint64_t executed = 0, threads = 0;
-  const auto attentionOf = [this] {
-    return uint8_t(splits.empty() ? Control : Control | Leader);
-  };
+  Tally tally{*counters};
+  uint64_t &executed = tally.executed, &threads = tally.threads;
   uint8_t attention = attentionOf();
   const bool watch =
       function->usesWgmma && cta->launch.options.checks.wgmmaHazards;
@@ -48,11 +79,15 @@ template <bool Anywhere, bool Observed> void Warp::interpret(uint64_t quantum) {
         attention = attentionOf();
         continue;
       }
+      // Undefined values may reach it, also by a guard that is false.
+      const UndefinedStep *step =
+          op.flags & attention & (FollowedRegisters | Followed) ? stepOf(op)
+                                                                : nullptr;
       if (op.flags & Control) {
         const uint32_t mask = active & (word(op.guard) ^ op.guardFlip);
         ++executed;
         threads += unsigned(std::popcount(mask));
-        if (!mask && !(op.flags & RunsEmpty)) {
+        if (!mask && !(op.flags & RunsEmpty) && !(step && step->guard.shadow)) {
           if (Observed)
             observed(op, mask);
           ++ip;
@@ -61,7 +96,12 @@ template <bool Anywhere, bool Observed> void Warp::interpret(uint64_t quantum) {
         nextPc = indexOf(op) + 1;
         if (watch)
           watchRegisters(op, mask);
-        Observed ? observed(op, mask) : op.fn(*this, op, mask);
+        if (Observed)
+          observed(op, mask);
+        else if (step)
+          undefinedStep(*this, op, *step, mask);
+        else
+          op.fn(*this, op, mask);
         pc = nextPc;
         if (stop) {
           stop = false;
@@ -79,6 +119,18 @@ template <bool Anywhere, bool Observed> void Warp::interpret(uint64_t quantum) {
         ip = ops + pc;
         continue;
       }
+      if (step && !Observed) {
+        const uint32_t mask = active & (word(op.guard) ^ op.guardFlip);
+        ++executed;
+        threads += unsigned(std::popcount(mask));
+        if (mask || step->guard.shadow) {
+          if (watch)
+            watchRegisters(op, mask);
+          undefinedStep(*this, op, *step, mask);
+        }
+        ++ip;
+        continue;
+      }
     }
     const uint32_t mask = active & (word(op.guard) ^ op.guardFlip);
     ++executed;
@@ -90,10 +142,10 @@ template <bool Anywhere, bool Observed> void Warp::interpret(uint64_t quantum) {
     } else if (Observed) {
       observed(op, mask);
     }
+    if (Observed)
+      attention = attentionOf();
     ++ip;
   }
-  counters->warpInstructions += executed;
-  counters->threadInstructions += threads;
 }
 
 /// Must another split run (or join) before the running one, which is at the

@@ -6,6 +6,7 @@
 #include "runtime/ptxsim/Calls.h"
 #include "runtime/ptxsim/Fault.h"
 #include "runtime/ptxsim/Op.h"
+#include "runtime/ptxsim/Undefined.h"
 #include "runtime/ptxsim/Wgmma.h"
 #include "runtime/ptxsim/ptxsim.h"
 
@@ -142,6 +143,8 @@ public:
   /// Ends the lanes of mask.
   void exitLanes(uint32_t mask);
   uint32_t indexOf(const Op &op) const { return uint32_t(&op - ops); }
+  /// The step of an op of which the warp follows undefined values, or null.
+  const UndefinedStep *stepOf(const Op &op) const;
 
   /// Runs until the warp blocks, ends, or has executed `quantum` instructions:
   /// exactly, or (not `anywhere`) at the next back edge.
@@ -155,7 +158,9 @@ public:
   uint32_t nextPc = 0;  ///< where the running split goes on after a Control op
   bool stop = false;    ///< a Control op has changed the splits
   bool blocked = false; ///< all splits wait
-  unsigned index = 0;   ///< in the CTA
+  Follow follow = Follow::Nothing;     ///< which undefined values
+  const UndefinedPlan *plan = nullptr; ///< null: none
+  unsigned index = 0;                  ///< in the CTA
   Cta *cta = nullptr;
   AsyncCopies copies;    ///< cp.async under way
   BulkCopies bulkCopies; ///< cp.async.bulk under way that bulk groups track
@@ -177,6 +182,13 @@ private:
   template <bool Anywhere, bool Observed> void interpret(uint64_t quantum);
   /// Executes one op and tells the observers.
   void observed(const Op &op, uint32_t mask);
+  /// The flags of ops that are more than their handler.
+  uint8_t attentionOf() const {
+    return uint8_t(Control | (splits.empty() ? 0 : Leader) |
+                   (follow == Follow::Nothing     ? 0
+                    : follow == Follow::Registers ? FollowedRegisters
+                                                  : Followed));
+  }
   uint32_t missingLanes(const Op &op, uint32_t mask, uint32_t members);
   bool mustSwitch(const Op &op);
   bool select();

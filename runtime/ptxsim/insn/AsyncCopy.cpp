@@ -52,6 +52,8 @@ void mark(Cta &cta, const AsyncCopies::Copy &copy, bool written) {
   uint64_t bits = ((1ull << copy.bytes) - 1) << offset % 64;
   uint64_t &word = cta.initialised[offset / 64];
   word = written ? word | bits : word & ~bits;
+  if (!written)
+    forgetShared(cta, uint32_t(offset), copy.bytes);
 }
 
 void deliver(const AsyncCopies::Copy &copy) {
