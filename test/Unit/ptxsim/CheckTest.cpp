@@ -120,22 +120,37 @@ TEST(Check, UninitialisedShared) {
       faultOfBody(begin +
                   "st.shared.b32 [w], 1; bar.sync 0; ld.shared.b32 v, [w];"),
       "");
-  EXPECT_THAT(faultOfBody(begin + "ld.shared.b32 v, [w];"),
-              HasSubstr("4 bytes at address 0x400 (offset 0) of shared memory "
-                        "are read, but byte 0 was never written"));
   EXPECT_THAT(
-      faultOfBody(begin + "st.shared.b8 [a+2], 7; ld.shared.b16 h, [a+2];", 1),
-      HasSubstr("but byte 3 was never written"));
-  // One lane of a full warp is missing.
+      faultOfBody(begin + "ld.shared.b32 v, [w]; st.global.b32 [%out], v;"),
+      HasSubstr(
+          "st.global.b32: cta (0,0,0) warp 0 lane 0 (thread 0): the value "
+          "is undefined: 4 bytes at address 0x400 (offset 0) of shared "
+          "memory are read at line 15, but byte 0 was never written"));
   EXPECT_THAT(faultOfBody(begin +
-                          ".reg .pred p; setp.ne.u32 p, %t, 9; @p "
-                          "st.shared.b32 [w], 1; ld.shared.b32 v, [w];"),
-              HasSubstr("lane 9 (thread 9): 4 bytes"));
+                              "st.shared.b8 [a+2], 7; ld.shared.b16 h, [a+2]; "
+                              "st.global.b16 [%out], h;",
+                          1),
+              HasSubstr("but byte 3 was never written"));
+  // One lane of a full warp is missing.
+  EXPECT_THAT(faultOfBody(begin + ".reg .pred p; setp.ne.u32 p, %t, 9; @p "
+                                  "st.shared.b32 [w], 1; ld.shared.b32 v, [w]; "
+                                  "st.global.b32 [%out], v;"),
+              HasSubstr("lane 9 (thread 9): the value"));
   EXPECT_THAT(faultOfBody(begin + "atom.shared.add.u32 v, [a], 1;", 1),
               HasSubstr("never written"));
+  // What cannot be followed is reported where it is read.
+  DeviceOptions unfollowed;
+  unfollowed.checks.undefinedRegisters = false;
+  EXPECT_THAT(faultOfBody(begin + "ld.shared.b32 v, [w];", 32, unfollowed),
+              HasSubstr("ld.shared.b32: cta (0,0,0) warp 0 lane 0 (thread 0): "
+                        "4 bytes at address 0x400 (offset 0) of shared memory "
+                        "are read, but byte 0 was never written"));
   DeviceOptions off;
   off.checks.uninitialisedShared = false;
-  EXPECT_EQ(faultOfBody(begin + "ld.shared.b32 v, [w];", 32, off), "");
+  EXPECT_EQ(
+      faultOfBody(begin + "ld.shared.b32 v, [w]; st.global.b32 [%out], v;", 32,
+                  off),
+      "");
 }
 
 TEST(Check, SharedIsUninitialisedInEveryCta) {
@@ -145,6 +160,9 @@ TEST(Check, SharedIsUninitialisedInEveryCta) {
   mov.u32 %c, %ctaid.x; setp.lt.u32 %p, %c, 3;
   @%p st.shared.b32 [s], %c;
   ld.shared.b32 %v, [s];
+  setp.eq.u32 %p, %v, %c;
+  @%p bra L;
+L:
   ret;
 })",
           onThreads(1));

@@ -240,15 +240,56 @@ TEST(Undefined, Functions) {
   EXPECT_THAT(run("call (%r0), forgets, (%t);"),
               HasSubstr("lane 5 (thread 5): the address is undefined: line 15 "
                         "reads r, which this thread has not written"));
-  // What is passed on counts as defined.
-  EXPECT_EQ(run("call (%r0), add, (%t, %r2); st.global.b32 [%a], %r0;"), "");
+  // Arguments and results are passed on.
+  EXPECT_THAT(run("call (%r0), add, (%t, %r2); st.global.b32 [%a], %r0;"),
+              HasSubstr("the value is undefined: line 23 reads %r2"));
+  EXPECT_EQ(run("call (%r0), add, (%t, %r2); call (%r0), add, (%t, %t); "
+                "st.global.b32 [%a], %r0;"),
+            "");
 }
 
-TEST(Undefined, SharedMemoryDoesNotPassItOn) {
-  // Compilers move vectors of which some lanes are undefined through shared
-  // memory and look at the others only.
-  EXPECT_EQ(fault(".shared .b32 s[64]; .reg .b32 at; mov.b32 at, s;"
-                  "mad.lo.u32 at, %t, 4, at; st.shared.b32 [at], r0;"
-                  "ld.shared.b32 r1, [at];"),
+TEST(Undefined, PredicatesDecide) {
+  // false and anything is false, also in a setp and in a lop3.
+  const char no[] = "setp.ne.u32 p0, 0, 0;";
+  const char stored[] = "@p2 bra L; st.global.b32 [d7], %t;\nL:";
+  EXPECT_EQ(fault(no + std::string("setp.eq.and.u32 p2, r0, 0, p0;") + stored),
             "");
+  EXPECT_EQ(
+      fault(no + std::string("setp.eq.or.u32 p2|p1, r0, 0, !p0;") + stored),
+      "");
+  EXPECT_THAT(fault(no + std::string("setp.eq.or.u32 p2, r0, 0, p0;") + stored),
+              HasSubstr("the guard is undefined: line 16 reads r0"));
+  EXPECT_THAT(fault(no + std::string("setp.eq.and.u32 p2, %t, 99, p1;") +
+                    "setp.eq.and.u32 p2, %t, %t, p1;" + stored),
+              HasSubstr("the guard is undefined: line 16 reads p1"));
+  EXPECT_EQ(fault(std::string("setp.eq.and.u32 p2, %t, 99, p1;") + stored), "");
+  EXPECT_EQ(fault(no + std::string("lop3.and.b32 r1|p2, r0, %t, 0, 0x80, p0;") +
+                  stored),
+            "");
+  EXPECT_THAT(fault(no +
+                    std::string("lop3.or.b32 r1|p2, r0, %t, 0, 0xfc, p0;") +
+                    "@p2 st.global.b32 [d7], 1;"),
+              HasSubstr("lane 0 (thread 0): the guard"));
+  // Some bit is one whatever r0 is.
+  EXPECT_EQ(fault(no +
+                  std::string("add.u32 r2, %t, 1;"
+                              "lop3.or.b32 r1|p2, r0, r2, 0, 0xfc, p0;") +
+                  "@p2 st.global.b32 [d7], 1;"),
+            "");
+}
+
+TEST(Undefined, TableOfThree) {
+  // (a & b) | c: where b is zero a does not matter.
+  EXPECT_EQ(fault("lop3.b32 r1, r0, 0, %t, 0xea; st.global.b32 [d7], r1;"), "");
+  EXPECT_THAT(fault("lop3.b32 r1, r0, 1, %t, 0xea; st.global.b32 [d7], r1;"),
+              HasSubstr("lane 0 (thread 0): the value"));
+  // The table does not depend on a.
+  EXPECT_EQ(fault("lop3.b32 r1, r0, %t, 5, 0xcc; st.global.b32 [d7], r1;"), "");
+}
+
+// The guard is false in all lanes as the simulator has it, and undefined.
+TEST(Undefined, GuardThatHappensToBeFalse) {
+  EXPECT_THAT(fault("mov.u32 r1, 1;\n @!p0 mov.u32 r1, 2;\n"
+                    "st.global.b32 [d7], r1;"),
+              HasSubstr("the value is undefined: line 17 reads p0"));
 }

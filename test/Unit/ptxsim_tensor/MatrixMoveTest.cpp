@@ -195,7 +195,10 @@ TEST(MatrixMove, FaultsNameLaneAndAddress) {
   EXPECT_NE(faultOf(fill + addresses + "add.u32 %r1, %r1, 8;\n" + load)
                 .find("is not 16-byte aligned"),
             std::string::npos);
-  EXPECT_NE(faultOf(std::string(addresses) + load).find("never written"),
+  EXPECT_NE(faultOf(std::string(addresses) + load +
+                    ".reg .b64 %n; cvt.u64.u32 %n, %r10; "
+                    "st.global.b32 [%n], %r0;\n")
+                .find("never written"),
             std::string::npos);
   std::string beyond = faultOf(fill +
                                "shl.b32 %r1, %r0, 8;\nmov.u32 %r2, s;\n"
