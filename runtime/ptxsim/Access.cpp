@@ -247,8 +247,17 @@ void ptxsim::markShared(Cta &cta, uint32_t address, uint32_t bytes,
     forgetShared(cta, address - sharedBegin, bytes);
 }
 
-void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
-                            uint32_t address, uint32_t bytes) {
+bool ptxsim::isWritten(const Cta &cta, uint32_t address, uint32_t bytes) {
+  bool all = true;
+  forBits(const_cast<Cta &>(cta), address - sharedBegin, bytes,
+          [&](uint64_t &known, uint64_t bits, uint32_t) {
+            all &= (known & bits) == bits;
+          });
+  return all;
+}
+
+void ptxsim::checkWritten(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                          uint32_t address, uint32_t bytes) {
   const uint32_t offset = address - sharedBegin;
   if (cta.launch.options.checks.uninitialisedShared)
     forBits(cta, offset, bytes,
@@ -259,6 +268,11 @@ void ptxsim::checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
                     at - at % 64 + unsigned(std::countr_zero(bits & ~known)),
                     false);
             });
+}
+
+void ptxsim::checkProxy(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                        uint32_t address, uint32_t bytes) {
+  const uint32_t offset = address - sharedBegin;
   if (cta.proxies)
     for (uint32_t i = offset / 16; i <= (offset + bytes - 1) / 16; ++i)
       if (!cta.proxies->isClean(i))

@@ -37,8 +37,17 @@ SharedPlace sharedPlace(Warp &w, const Op &op, unsigned lane, Space space,
 void markShared(Cta &cta, uint32_t address, uint32_t bytes, bool written);
 /// The checks of a read by the asynchronous proxy: all bytes written, and a
 /// proxy fence since.
-void checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
-                    uint32_t address, uint32_t bytes);
+void checkWritten(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                  uint32_t address, uint32_t bytes);
+void checkProxy(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                uint32_t address, uint32_t bytes);
+inline void checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                           uint32_t address, uint32_t bytes) {
+  checkWritten(w, op, lane, cta, address, bytes);
+  checkProxy(w, op, lane, cta, address, bytes);
+}
+/// Has every byte been written?
+bool isWritten(const Cta &cta, uint32_t address, uint32_t bytes);
 /// Nothing asynchronous may still use bytes of shared memory that are written.
 void checkSharedWrite(Warp &w, const Op &op, unsigned lane, Cta &cta,
                       uint32_t address, uint32_t bytes);

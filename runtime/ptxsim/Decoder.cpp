@@ -166,6 +166,13 @@ PredicateSource Decoder::predicateSource(const Operand &o) {
   error("expected a predicate as source");
 }
 
+void Decoder::carry(bool reads, bool writes) {
+  if (reads)
+    function.note(carryWord, 1, RegisterUse::Reads);
+  if (writes)
+    function.note(carryWord, 1, RegisterUse::Writes);
+}
+
 int64_t Decoder::integer(const Operand &o) {
   if (o.kind != Operand::Integer)
     error("expected an integer immediate");

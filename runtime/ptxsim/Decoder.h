@@ -103,6 +103,8 @@ public:
   /// Predicate words.
   uint32_t predicateDestination(const Operand &operand);
   PredicateSource predicateSource(const Operand &operand);
+  /// The instruction reads or writes the carry flag.
+  void carry(bool reads, bool writes);
   /// An integer immediate, or an error.
   int64_t integer(const Operand &operand);
   bool isInteger(const Operand &operand) const {

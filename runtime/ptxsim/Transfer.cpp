@@ -166,8 +166,20 @@ void Transfer::read() {
     warp->counters->globalLoadBytes += valid;
     return;
   }
-  checkAsyncRead(*warp, *op, lane, kind == Between ? *source : *cta,
-                 kind == Between ? sourceOffset : offset, bytes);
+  Cta &from = kind == Between ? *source : *cta;
+  const uint32_t begin = kind == Between ? sourceOffset : offset;
+  if (kind == ToGlobal && tensor && !isWritten(from, begin, bytes))
+    // What lies outside of the tensor goes nowhere.
+    forRuns(*this, [&](uint64_t address, uint32_t at, uint32_t n) {
+      for (uint32_t i = at, some; address && i < at + n; i += some) {
+        some = std::min(at + n - i, 16 - i % 16);
+        checkWritten(*warp, *op, lane, from,
+                     swizzled(begin + i, swizzleOf(*this)), some);
+      }
+    });
+  else
+    checkWritten(*warp, *op, lane, from, begin, bytes);
+  checkProxy(*warp, *op, lane, from, begin, bytes);
   copySource();
 }
 

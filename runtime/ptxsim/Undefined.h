@@ -168,6 +168,9 @@ void readUndefinedShared(Warp &w, const Op &op, unsigned lane, Cta &cta,
                          bool isRead);
 void readUndefinedLocal(Warp &w, const Op &op, unsigned lane, uint64_t address,
                         unsigned bytes, uint32_t byte, bool isRead);
+/// The origin of what an instruction has read of shared memory.
+uint32_t originOfShared(Warp &w, const Op &op, uint32_t offset, unsigned bytes,
+                        uint32_t byte);
 /// What bytes of shared memory held has been forgotten.
 void forgetShared(Cta &cta, uint32_t offset, uint32_t bytes);
 

@@ -56,7 +56,7 @@ Place placeOf(Warp &w, const Op &op, unsigned lane, uint64_t address,
   return p;
 }
 
-bool isWritten(const Cta &cta, uint32_t offset) {
+bool isDefined(const Cta &cta, uint32_t offset) {
   return cta.initialised[offset / 64] >> offset % 64 & 1;
 }
 
@@ -64,7 +64,7 @@ bool isWritten(const Cta &cta, uint32_t offset) {
 uint8_t bitsAt(Warp &w, const Place &p, unsigned i) {
   if (p.isLocal)
     return w.cta->localShadow.bits[p.local + i];
-  if (!p.cta || isWritten(*p.cta, p.offset + i))
+  if (!p.cta || isDefined(*p.cta, p.offset + i))
     return 0;
   return p.cta->sharedShadow ? p.cta->sharedShadow->bytes[p.offset + i].bits
                              : 0xff;
@@ -182,12 +182,18 @@ std::string_view formOf(const Warp &w, const Op &op) {
 bool follows(Warp &w, const Op &op, bool isRead) {
   const std::string_view form = formOf(w, op),
                          base = form.substr(0, form.find('.'));
+  const bool isProduct = base == "wgmma";
   if (!isRead || !w.function->everything ||
       !w.cta->launch.options.checks.undefinedRegisters ||
-      (base != "ld" && base != "ldu" && base != "ldmatrix"))
+      (base != "ld" && base != "ldu" && base != "ldmatrix" && !isProduct))
     return false;
-  if (w.follow != Follow::Everything)
+  if (w.follow == Follow::Everything)
+    return true;
+  if (!isProduct)
     throw FollowEverything{&op};
+  // It cannot be executed again, but nothing looks at its result yet.
+  followEverything(w);
+  w.stop = true;
   return true;
 }
 
@@ -265,7 +271,7 @@ void ptxsim::readUndefinedShared(Warp &w, const Op &op, unsigned lane, Cta &cta,
   const Transfer *bulk = nullptr;
   const Op *copy = nullptr;
   for (uint32_t b = offset; b < offset + bytes; ++b) {
-    if (isWritten(cta, b))
+    if (isDefined(cta, b))
       continue;
     if (!bulk)
       bulk = cta.cluster.writing(cta, b + sharedBegin, 1);
@@ -317,6 +323,13 @@ void ptxsim::readUndefinedLocal(Warp &w, const Op &op, unsigned lane,
           fmt::format("{} bytes at address {:#x} of local memory are read, but "
                       "byte {} was never written, or with an undefined value",
                       bytes, address, byte));
+}
+
+uint32_t ptxsim::originOfShared(Warp &w, const Op &op, uint32_t offset,
+                                unsigned bytes, uint32_t byte) {
+  Place p;
+  p.cta = w.cta, p.offset = offset;
+  return note(w, op, 0, p, bytes, byte - offset);
 }
 
 void ptxsim::forgetShared(Cta &cta, uint32_t offset, uint32_t bytes) {

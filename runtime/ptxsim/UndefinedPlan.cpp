@@ -43,6 +43,9 @@ UndefinedStep::Kind kindOf(std::string_view form) {
       {"prmt", Execute},
       {"bfe", Execute},
       {"bfi", Execute},
+      {"brev", Execute},
+      {"copysign", Execute},
+      {"slct", Execute},
       {"shl", Execute},
       {"shr", Execute},
       {"shf", Execute},
@@ -98,6 +101,11 @@ UndefinedStep::Kind kindOf(std::string_view form) {
     return form.find(".m16n8k") != form.npos && !form.ends_with(".f64")
                ? Mma
                : Warp;
+  // They move bits, unless subnormals are flushed.
+  if (form == "abs.f32" || form == "abs.f64")
+    return Execute;
+  if (form == "neg.f32" || form == "neg.f64")
+    return Union;
   if (base == "setp" && form.find("f16") != form.npos)
     return Any;
   static constexpr std::string_view halves[] = {
@@ -115,13 +123,14 @@ UndefinedStep::Kind kindOf(std::string_view form) {
 /// Which of a, b, c of an Execute, Logic or Union hold data.
 unsigned dataFields(std::string_view base) {
   if (base == "prmt" || base == "shf" || base == "selp" || base == "bfi" ||
-      base == "and" || base == "or" || base == "xor")
+      base == "copysign" || base == "slct" || base == "and" || base == "or" ||
+      base == "xor")
     return 3;
   return base == "lop3" ? 7 : 1;
 }
 
 bool mayReadUndefined(const Op &op, UndefinedStep::Kind kind) {
-  if (kind == UndefinedStep::LoadMatrix)
+  if (kind == UndefinedStep::LoadMatrix || kind == UndefinedStep::Wgmma)
     return true;
   // A parameter of the kernel has no address.
   return kind == UndefinedStep::Load && op.e &&
@@ -470,6 +479,7 @@ void FunctionBuilder::planUndefined() {
   useStart.resize(f.ops.size() + 1, uint32_t(uses.size()));
   noteParameters();
   f.undefinedRoots = maybeUndefined();
+  std::erase(f.undefinedRoots, carryWord); // it begins as zero
   f.uses = std::move(uses);
   f.useStart = std::move(useStart);
   f.everything = std::make_shared<LazyPlan>();

@@ -5,6 +5,7 @@
 #include "runtime/ptxsim/numeric/Wgmma.h"
 
 #include <array>
+#include <bitset>
 #include <vector>
 
 namespace ptxsim {
@@ -42,6 +43,13 @@ struct WgmmaState {
   }
 };
 
+/// Rows of A and columns of B of which something in shared memory is undefined,
+/// and where it comes from (Undefined.h).
+struct UndefinedOperand {
+  std::bitset<256> lines;
+  uint32_t origin = 0;
+};
+
 /// What the four warps of a warpgroup share: which wgmma each number is, and B
 /// widened by the first of them.
 struct WgmmaGroup {
@@ -62,6 +70,7 @@ struct WgmmaGroup {
   /// A ring by number too; what has gone is widened again.
   struct Widened {
     uint64_t number = ~0ull;
+    UndefinedOperand undefined;
     WideB b;
   };
   std::array<Widened, 32> widened;

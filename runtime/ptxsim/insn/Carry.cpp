@@ -88,6 +88,7 @@ bool ptxsim::decodeCarry(Decoder &d) {
                                   : addHandler<uint64_t, false>(in, out);
   uint32_t destination = d.destination(0, bitsOf(type)), a = d.source(1, type),
            b = d.source(2, type);
+  d.carry(in, out);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = b;
   return true;
@@ -109,6 +110,7 @@ bool ptxsim::decodeMadCarry(Decoder &d) {
   d.expect(4);
   uint32_t destination = d.destination(0, bitsOf(type)), a = d.source(1, type),
            b = d.source(2, type), c = d.source(3, type);
+  d.carry(in, out);
   Op &op = d.emit(fn);
   op.d = destination, op.a = a, op.b = b, op.c = c;
   return true;

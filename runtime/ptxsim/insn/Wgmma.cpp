@@ -94,7 +94,13 @@ struct Descriptor {
   }
 };
 
-const std::byte *unitAt(Warp &w, const Op &op, uint32_t address) {
+/// 16 bytes of an operand, and which of them are undefined.
+struct Unit {
+  const std::byte *bytes;
+  uint16_t undefined;
+};
+
+Unit unitAt(Warp &w, const Op &op, uint32_t address, UndefinedOperand &u) {
   Cta &cta = *w.cta;
   if (address < sharedBegin || address + 16 > cta.sharedEnd)
     w.fault(op, 0,
@@ -103,14 +109,43 @@ const std::byte *unitAt(Warp &w, const Op &op, uint32_t address) {
                         address, cta.sharedEnd - sharedBegin));
   const uint32_t offset = address - sharedBegin;
   const uint16_t known = uint16_t(cta.initialised[offset / 64] >> offset % 64);
-  if ((cta.launch.options.checks.uninitialisedShared && known != 0xffff) ||
-      (cta.proxies && !cta.proxies->isClean(offset / 16)))
-    checkAsyncRead(w, op, warpSize, cta, address, 16);
-  return cta.shared + offset;
+  Unit unit{cta.shared + offset, 0};
+  if (known != 0xffff && cta.launch.options.checks.uninitialisedShared) {
+    unit.undefined = uint16_t(~known);
+    const uint32_t byte = offset + unsigned(std::countr_zero(unit.undefined));
+    readUndefinedShared(w, op, 0, cta, offset, 16, byte, true);
+    if (!u.origin)
+      u.origin = originOfShared(w, op, offset, 16, byte);
+  }
+  if (cta.proxies && !cta.proxies->isClean(offset / 16))
+    cta.proxies->check(w, op, warpSize, offset / 16);
+  return unit;
+}
+
+/// Lines [first, ...) of an operand that lie K-major: 32 bytes each.
+void gatherLines(Warp &w, const Op &op, const Descriptor &d, uint32_t first,
+                 uint32_t n, uint8_t *rows, UndefinedOperand &u) {
+  for (uint32_t r = 0; r < n; ++r)
+    for (uint32_t c = 0; c < 2; ++c) {
+      const Unit unit = unitAt(w, op, d.rowUnit(first + r, c), u);
+      std::memcpy(rows + r * 32 + c * 16, unit.bytes, 16);
+      if (unit.undefined)
+        u.lines.set(r);
+    }
+}
+
+/// MN-major: eight lines' elements at one k lie together.
+Unit columnAt(Warp &w, const Op &op, const Descriptor &d, uint32_t first,
+              uint32_t group, uint32_t k, UndefinedOperand &u) {
+  const Unit unit = unitAt(w, op, d.columnUnit(first / 8 + group, k), u);
+  for (uint32_t i = 0; i < 8 && unit.undefined; ++i)
+    if (unit.undefined >> i * 2 & 3)
+      u.lines.set(group * 8 + i);
+  return unit;
 }
 
 void gatherA(Warp &w, const Op &op, const Form &f, uint64_t bits,
-             uint8_t (*rows)[32]) {
+             uint8_t (*rows)[32], UndefinedOperand &u) {
   if (f.registersA) {
     const uint32_t *list = op.list + op.count;
     for (unsigned r = 0; r < 4; ++r) {
@@ -123,35 +158,57 @@ void gatherA(Warp &w, const Op &op, const Form &f, uint64_t bits,
   }
   const Descriptor d(w, op, bits);
   const uint32_t first = w.index % 4 * 16;
-  if (!f.transA) {
-    for (uint32_t r = 0; r < 16; ++r)
-      for (uint32_t c = 0; c < 2; ++c)
-        std::memcpy(rows[r] + c * 16, unitAt(w, op, d.rowUnit(first + r, c)),
-                    16);
-    return;
-  }
-  for (uint32_t u = 0; u < 2; ++u)
+  if (!f.transA)
+    return gatherLines(w, op, d, first, 16, rows[0], u);
+  for (uint32_t g = 0; g < 2; ++g)
     for (uint32_t k = 0; k < 16; ++k) {
-      const std::byte *unit = unitAt(w, op, d.columnUnit(first / 8 + u, k));
+      const Unit unit = columnAt(w, op, d, first, g, k, u);
       for (uint32_t i = 0; i < 8; ++i)
-        std::memcpy(rows[u * 8 + i] + k * 2, unit + i * 2, 2);
+        std::memcpy(rows[g * 8 + i] + k * 2, unit.bytes + i * 2, 2);
     }
 }
 
-void gatherB(Warp &w, const Op &op, const Form &f, uint64_t bits, WideB &b) {
+void gatherB(Warp &w, const Op &op, const Form &f, uint64_t bits, WideB &b,
+             UndefinedOperand &u) {
   const Descriptor d(w, op, bits);
   alignas(64) uint8_t rows[256 * 32];
+  u = {};
   if (!f.transB) {
-    for (uint32_t r = 0; r < f.n; ++r)
-      for (uint32_t c = 0; c < 2; ++c)
-        std::memcpy(rows + r * 32 + c * 16, unitAt(w, op, d.rowUnit(r, c)), 16);
+    gatherLines(w, op, d, 0, f.n, rows, u);
     return widenB(shapeOf(f), rows, b);
   }
   for (uint32_t k = 0; k < 16; ++k)
-    for (uint32_t u = 0; u < f.n / 8; ++u)
-      std::memcpy(rows + (k * f.n + u * 8) * 2,
-                  unitAt(w, op, d.columnUnit(u, k)), 16);
+    for (uint32_t g = 0; g < f.n / 8; ++g)
+      std::memcpy(rows + (k * f.n + g * 8) * 2,
+                  columnAt(w, op, d, 0, g, k, u).bytes, 16);
   widenTransposedB(shapeOf(f), reinterpret_cast<const uint16_t *>(rows), b);
+}
+
+/// D is undefined in these rows and columns: lane 4r + c has rows r and r + 8
+/// of columns 2c and 2c + 1 of every eight.
+void undefineProduct(Warp &w, const Op &op, const UndefinedOperand &a,
+                     const UndefinedOperand &b) {
+  if (w.follow != Follow::Everything) {
+    followEverything(w);
+    w.stop = true;
+  }
+  const bool halves = wgmmaHalves(op);
+  const uint32_t shift = w.function->registerBytes;
+  for (unsigned i = 0; i < op.count; ++i) {
+    uint32_t *shadow = w.row<uint32_t>(op.list[i] + shift), any = 0;
+    for (unsigned l = 0; l < warpSize; ++l) {
+      const unsigned row = l / 4 + (halves ? i % 2 : i / 2 % 2) * 8,
+                     column = (halves ? i / 2 : i / 4) * 8 + l % 4 * 2;
+      const uint32_t low = a.lines[row] || b.lines[column] ? ~0u : 0,
+                     high = a.lines[row] || b.lines[column + 1] ? ~0u : 0;
+      shadow[l] |= halves  ? (low & 0xffffu) | (high & 0xffff0000u)
+                   : i % 2 ? high
+                           : low;
+      any |= shadow[l];
+    }
+    if (any)
+      w.word(op.list[i] + 2 * shift) = a.origin ? a.origin : b.origin;
+  }
 }
 
 WgmmaGroup &groupOf(Warp &w) { return w.cta->wgmmaGroups[w.index / 4]; }
@@ -166,7 +223,8 @@ void compute(Warp &w, WgmmaPending &p) {
     return;
   }
   alignas(64) uint8_t a[16][32];
-  gatherA(w, op, f, p.a, a);
+  UndefinedOperand undefinedA, ownB;
+  gatherA(w, op, f, p.a, a, undefinedA);
   uint32_t *d[128];
   for (unsigned i = 0; i < op.count; ++i)
     d[i] = w.row<uint32_t>(op.list[i]);
@@ -175,14 +233,17 @@ void compute(Warp &w, WgmmaPending &p) {
   WgmmaGroup::Widened &kept = group.widened[p.number % group.widened.size()];
   const WgmmaGroup::Entry &entry = group.entry(p.number);
   WideB own, *b = &own;
+  UndefinedOperand *undefinedB = &ownB;
   if (entry.number == p.number && entry.descriptor == p.b)
-    b = &kept.b;
+    b = &kept.b, undefinedB = &kept.undefined;
   if (b == &own || kept.number != p.number)
-    gatherB(w, op, f, p.b, *b);
+    gatherB(w, op, f, p.b, *b, *undefinedB);
   if (b == &kept.b)
     kept.number = p.number;
   wgmma(shapeOf(f), d, a[0], *b, f.negate, p.accumulate,
         w.cta->launch.options.numerics);
+  if (undefinedA.origin || undefinedB->origin)
+    undefineProduct(w, op, undefinedA, *undefinedB);
   p.isDone = true;
 }
 
@@ -534,6 +595,7 @@ bool decodeMmaAsync(Decoder &d) {
   const uint32_t *kept = d.list(words), *list = d.list(rows);
   d.function.f.usesAsyncProxy = d.function.f.usesWgmma = true;
   Op &op = d.emit(mmaAsync);
+  op.flags = Control; // after it the warp may follow undefined values
   op.imm = reinterpret_cast<uint64_t>(kept);
   op.list = list, op.count = uint16_t(count);
   op.c = f.registersA; // for those who count operands
