@@ -247,7 +247,7 @@ void ptxsim::markShared(Cta &cta, uint32_t address, uint32_t bytes,
     forgetShared(cta, address - sharedBegin, bytes);
 }
 
-bool ptxsim::isWritten(const Cta &cta, uint32_t address, uint32_t bytes) {
+bool ptxsim::isAllWritten(const Cta &cta, uint32_t address, uint32_t bytes) {
   bool all = true;
   forBits(const_cast<Cta &>(cta), address - sharedBegin, bytes,
           [&](uint64_t &known, uint64_t bits, uint32_t) {

@@ -47,7 +47,7 @@ inline void checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
   checkProxy(w, op, lane, cta, address, bytes);
 }
 /// Has every byte been written?
-bool isWritten(const Cta &cta, uint32_t address, uint32_t bytes);
+bool isAllWritten(const Cta &cta, uint32_t address, uint32_t bytes);
 /// Nothing asynchronous may still use bytes of shared memory that are written.
 void checkSharedWrite(Warp &w, const Op &op, unsigned lane, Cta &cta,
                       uint32_t address, uint32_t bytes);

@@ -168,7 +168,7 @@ void Transfer::read() {
   }
   Cta &from = kind == Between ? *source : *cta;
   const uint32_t begin = kind == Between ? sourceOffset : offset;
-  if (kind == ToGlobal && tensor && !isWritten(from, begin, bytes))
+  if (kind == ToGlobal && tensor && !isAllWritten(from, begin, bytes))
     // What lies outside of the tensor goes nowhere.
     forRuns(*this, [&](uint64_t address, uint32_t at, uint32_t n) {
       for (uint32_t i = at, some; address && i < at + n; i += some) {

@@ -191,6 +191,71 @@ TEST(UndefinedMemory, WhatIsNotFollowedIsReportedAtOnce) {
                 "thread 0 has not written"));
 }
 
+TEST(UndefinedMemory, Matrices) {
+  // Row 3 of matrix 0 is missing.
+  const std::string load =
+      ".reg .b32 m<4>; mad.lo.u32 w, %t, 16, a; setp.ne.u32 p0, %t, 3;"
+      "@p0 st.shared.v4.b32 [w], {%t, %t, %t, %t}; bar.warp.sync -1;\n"
+      "ldmatrix.sync.aligned.m8n8.x2{}.shared.b16 {m0, m1}, [w];\n";
+  std::string plain = load, trans = load;
+  plain.replace(plain.find("{}"), 2, "");
+  trans.replace(trans.find("{}"), 2, ".trans");
+  EXPECT_EQ(fault(plain), "");
+  EXPECT_EQ(fault(plain + "st.global.b32 [%out], m1;"), "");
+  EXPECT_THAT(
+      fault(plain + "st.global.b32 [%out], m0;"),
+      HasSubstr("lane 12 (thread 12): the value is undefined: 16 bytes at "
+                "address 0x430 (offset 48) of shared memory are read at line "
+                "20, but byte 48 was never written"));
+  // Element 3 of each row: the upper half of lanes 1, 5, ...
+  EXPECT_THAT(fault(trans + "st.global.b32 [%out], m0;"),
+              HasSubstr("lane 1 (thread 1): the value"));
+  EXPECT_EQ(fault(trans + "and.b32 m0, m0, 0xffff; st.global.b32 [%out], m0;"),
+            "");
+  // A row of A reaches a row of the product.
+  const std::string product =
+      plain + "mov.b32 r0, 0; .reg .f32 f<4>, z; mov.f32 z, 0f00000000;"
+              "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {f0, f1, f2, "
+              "f3}, {m0, m1}, {r0}, {z, z, z, z};";
+  EXPECT_THAT(fault(product + "st.global.f32 [%out], f1;"),
+              HasSubstr("lane 12 (thread 12): the value"));
+  EXPECT_EQ(fault(product + "st.global.f32 [%out], f2;"), "");
+  // Lanes 0 to 7 have rows 0 and 1.
+  const std::string store =
+      "@p3 mov.u32 r0, 1; mad.lo.u32 w, %t, 16, a;\n"
+      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [w], {r0}; bar.warp.sync -1;";
+  EXPECT_EQ(fault(store + "ld.shared.b32 v0, [a+16];" + stored), "");
+  EXPECT_THAT(fault(store + "ld.shared.b32 v0, [a+32];" + stored),
+              HasSubstr("byte 32 was stored undefined: line 20 reads r0"));
+}
+
+TEST(UndefinedMemory, CarryFlag) {
+  const std::string load =
+      "ld.shared.b32 v0, [w]; add.cc.u32 v1, v0, 1; addc.u32 v2, 0, 0;";
+  EXPECT_EQ(fault(load), "");
+  EXPECT_THAT(fault(load + "st.global.b32 [%out], v2;"),
+              HasSubstr("the value is undefined"));
+  EXPECT_EQ(fault(load + "add.cc.u32 v1, 1, 1; addc.u32 v2, 0, 0;"
+                         "st.global.b32 [%out], v2;"),
+            "");
+}
+
+// What compilers make of a sign that is overwritten.
+TEST(UndefinedMemory, Signs) {
+  const std::string load = "ld.shared.f32 v0, [w];";
+  EXPECT_EQ(
+      fault(load + "copysign.f32 v0, v0, %t; shl.b32 v0, v0, 1;" + stored), "");
+  EXPECT_THAT(
+      fault(load + "copysign.f32 v0, %t, v0; shl.b32 v0, v0, 1;" + stored),
+      HasSubstr("the value"));
+  EXPECT_EQ(fault(load +
+                  "copysign.f32 v0, %t, v0; neg.f32 v0, v0; "
+                  "shr.u32 v0, v0, 31;" +
+                  stored),
+            "");
+  EXPECT_EQ(fault(load + "abs.f32 v0, v0; shr.u32 v0, v0, 31;" + stored), "");
+}
+
 TEST(UndefinedMemory, LocalMemory) {
   EXPECT_EQ(fault("st.local.b32 [la], %t; ld.local.b32 v0, [la];" +
                   std::string(stored)),

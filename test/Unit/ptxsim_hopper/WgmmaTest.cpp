@@ -321,6 +321,66 @@ TEST(Wgmma, LazyGivesTheSame) {
   check({e4m3, e4m3, "f32", 64, 3, 3, false, false, true}, lazy());
 }
 
+/// The product of a 64 x 16 and a 16 x 8 matrix in shared memory, of which the
+/// 16 bytes `hole` are missing: those of A, then those of B; both lie as cores
+/// of eight rows of 16 bytes. Register `stored` of D is stored.
+std::string productWithAHole(int hole, int stored,
+                             ptxsim::DeviceOptions options = {}) {
+  const std::string body = R"(
+    .reg .f32 D<4>; .reg .b64 a, b;
+    mad.lo.u32 %r2, %r0, 16, %r1;
+    setp.ne.u32 %p1, %r0, )" +
+                           std::to_string(hole) + R"(;
+    @%p1 st.shared.v4.b32 [%r2], {%r0, %r0, %r0, %r0};
+    add.u32 %r3, %r0, 128;
+    setp.ne.u32 %p1, %r3, )" +
+                           std::to_string(hole) + R"(;
+    setp.lt.and.u32 %p1, %r0, 16, %p1;
+    @%p1 st.shared.v4.b32 [%r2+2048], {%r0, %r0, %r0, %r0};
+    fence.proxy.async;
+    bar.sync 0;
+    shr.u32 %r4, %r1, 4;
+    cvt.u64.u32 a, %r4;
+    or.b64 a, a, 0x1000080000;
+    add.u64 b, a, 128;
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {D0, D1, D2, D3}, a, b, 0, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    mul.wide.u32 %d4, %r0, 4;
+    add.u64 %d4, %d4, %d0;
+    st.global.f32 [%d4], D)" +
+                           std::to_string(stored) + ";\n";
+  return errorOf(body, 128, options);
+}
+
+TEST(Wgmma, UndefinedOperands) {
+  for (const ptxsim::DeviceOptions &options :
+       {ptxsim::DeviceOptions(), lazy()}) {
+    for (int d = 0; d < 4; ++d)
+      EXPECT_EQ(productWithAHole(-1, d, options), "");
+    // Row 19 of A: row 3 of warp 1.
+    for (int d : {0, 1})
+      EXPECT_THAT(productWithAHole(35, d, options),
+                  HasSubstr("warp 1 lane 12 (thread 44): the value is "
+                            "undefined: 16 bytes at address 0x630 (offset 560) "
+                            "of shared memory are read at line"));
+    for (int d : {2, 3})
+      EXPECT_EQ(productWithAHole(35, d, options), "");
+    // Column 5 of B.
+    for (int d : {1, 3})
+      EXPECT_THAT(productWithAHole(128 + 5, d, options),
+                  HasSubstr("warp 0 lane 2 (thread 2): the value is undefined: "
+                            "16 bytes at address 0xc50"));
+    for (int d : {0, 2})
+      EXPECT_EQ(productWithAHole(128 + 5, d, options), "");
+  }
+  ptxsim::DeviceOptions unfollowed;
+  unfollowed.checks.undefinedRegisters = false;
+  EXPECT_THAT(productWithAHole(35, 2, unfollowed),
+              HasSubstr("byte 560 was never written"));
+}
+
 /// A dot product of 4096 elements of 1.125 (e4m3 0x39); `promote`: the
 /// accumulator is added to another in float every 128 elements.
 double fp8Error(ptxsim::Numerics mode, bool promote) {
