@@ -91,15 +91,11 @@ void testLoad(const std::string &name) {
     run.body = body;
     run.slots = patternBytes(run.threads() * slotBytes, 1);
     const std::vector<uint8_t> before = run.slots;
-    // In local memory only the thread's own slot is filled, and the first one
-    // is not that of most.
     if (!run.run())
       continue;
     for (size_t t = 0; t < run.threads(); ++t)
       for (unsigned s = 0; s < widths.size() + byName; ++s) {
         const bool named = s == widths.size();
-        if (named && reach.place == Place::Local && run.slotOf(t) != 0)
-          continue;
         const size_t from = (named ? 48 : run.slotOf(t) * slotBytes + 16 * s);
         for (unsigned i = 0; i < type.count; ++i) {
           const unsigned width = named ? widths[0] : widths[s];

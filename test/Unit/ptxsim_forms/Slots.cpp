@@ -146,8 +146,8 @@ bool SlotRun::run() {
                                        : "  mov.u64 %common, area;\n";
 
   // What is to be in shared or local memory comes from the buffer: each thread
-  // copies its slot.
-  std::string copyIn, copyOut;
+  // copies its slot, and to local memory the first one besides.
+  std::string copyIn, copyOut, copyFirst;
   for (unsigned at = 0; at < slotBytes; at += 16) {
     const std::string offset = "+" + std::to_string(at) + "]";
     const std::string registers = "{%w0, %w1, %w2, %w3}";
@@ -155,12 +155,17 @@ bool SlotRun::run() {
               ";\n  " +
               avoiding(form, "st." + own + ".v4.u32", "st." + own + ".v4.b32") +
               " [%to" + offset + ", " + registers + ";\n";
+    copyFirst += "  ld.global.nc.v4.u32 " + registers + ", [%slots" + offset +
+                 ";\n  st.local.v4.b32 [%common" + offset + ", " + registers +
+                 ";\n";
     copyOut +=
         "  " +
         avoiding(form, "ld." + own + ".v4.u32", "ld." + own + ".v4.b32") + " " +
         registers + ", [%to" + offset + ";\n  st.global.v4.u32 [%from" +
         offset + ", " + registers + ";\n";
   }
+  if (reach.place == Place::Local)
+    text += copyFirst;
   if (copied) {
     text += "  mad.wide.u32 %from, %rank, " + std::to_string(bytes) +
             ", %slots;\n  add.s64 %from, %from, %offset;\n"

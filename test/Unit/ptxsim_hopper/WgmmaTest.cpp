@@ -370,7 +370,7 @@ TEST(Wgmma, UndefinedOperands) {
     // Column 5 of B.
     for (int d : {1, 3})
       EXPECT_THAT(productWithAHole(128 + 5, d, options),
-                  HasSubstr("warp 0 lane 2 (thread 2): the value is undefined: "
+                  HasSubstr("lane 2 (thread 66): the value is undefined: "
                             "16 bytes at address 0xc50"));
     for (int d : {0, 2})
       EXPECT_EQ(productWithAHole(128 + 5, d, options), "");
