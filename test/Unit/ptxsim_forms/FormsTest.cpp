@@ -44,11 +44,11 @@ std::string withoutTest(const std::string &file, bool statements) {
 
 } // namespace
 
-TEST(Forms, DISABLED_OfCompilersHaveTests) {
+TEST(Forms, OfCompilersHaveTests) {
   EXPECT_EQ(withoutTest("ptxsim_forms/Inputs/compilers.txt", false), "");
 }
 
-TEST(Forms, DISABLED_OfPtxasHaveTests) {
+TEST(Forms, OfPtxasHaveTests) {
   EXPECT_EQ(withoutTest("ptxsim/Inputs/ptxas_forms.txt", true), "");
 }
 
