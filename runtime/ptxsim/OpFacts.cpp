@@ -115,12 +115,17 @@ void tensorFacts(const Form &f, OpFacts &facts) {
     if (part.starts_with("m") && part.find('n') != part.npos &&
         part.find('k') != part.npos)
       readShape(part, facts);
-  // Types of D, A, B (and C); wmma on f16 names those of D and C alone.
-  facts.tensor = f.base == "wmma" && f.types.size() == 2 ? TensorType::F16
-                 : f.types.size() > 1 ? tensorType(f.types[1])
-                                      : TensorType::None;
+  // Types of D, A, B (and C); wmma on f16 names those of D and C alone (and
+  // those of 4 and 1 bits are no types of registers).
+  facts.tensor =
+      f.base == "wmma" && f.types.size() == 2 && f.type() != Type::S32
+          ? TensorType::F16
+      : f.types.size() > 1 ? tensorType(f.types[1])
+                           : TensorType::None;
   if (facts.wgmma)
     facts.m /= 4; // four warps share the instruction
+  if (f.base == "mma" && f.has("m8n8k4") && facts.tensor == TensorType::F16)
+    facts.m *= 4; // four products, of a quarter of the warp each
 }
 
 void memoryFacts(const Form &f, OpFacts &facts) {

@@ -211,6 +211,40 @@ TEST(Instructions, LargeSamplesAreRunsOfNeighbours) {
     EXPECT_EQ(all.out[i], 1u) << i;
 }
 
+// Tensor work by the types of A and B, whatever the form names.
+TEST(Instructions, TensorTypes) {
+  const std::string f8 = "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}",
+                    r8 = "{%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9}";
+  for (const auto &[text, type, flops] :
+       {std::tuple{"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                   "{%f0,%f1,%f2,%f3}, {%r2,%r3,%r4,%r5}, {%r6,%r7}, "
+                   "{%f0,%f1,%f2,%f3};",
+                   TensorType::F16, 2ull * 16 * 8 * 16},
+        {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+         "{%r8,%r9,%r10,%r11}, {%r2,%r3,%r4,%r5}, {%r6,%r7}, "
+         "{%r8,%r9,%r10,%r11};",
+         TensorType::Int8, 2ull * 16 * 8 * 32},
+        // A product of 8 x 8 x 4 for each quarter of the warp.
+        {"mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 "
+         "{%r8,%r9,%r10,%r11}, {%r2,%r3}, {%r6,%r7}, {%r8,%r9,%r10,%r11};",
+         TensorType::F16, 4 * 2ull * 8 * 8 * 4},
+        {"mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r8,%r9}, {%r2}, "
+         "{%r6}, {%r8,%r9};",
+         TensorType::None, 2ull * 8 * 8 * 32},
+        {"wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%r8,%r9}, "
+         "{%r2}, {%r6}, {%r8,%r9};",
+         TensorType::None, 2ull * 8 * 8 * 32}}) {
+    const Counted run(std::string("  ") + text);
+    EXPECT_EQ(run[Counter::TensorFlops], flops) << text;
+    EXPECT_EQ(run.counts.work[0].tensorFlops[unsigned(type)], flops) << text;
+    EXPECT_EQ(run.plain.tensorFlops, flops) << text;
+  }
+  const Counted half("  wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 " + f8 +
+                     ", " + r8 + ", " + r8 + ", " + f8 + ";");
+  EXPECT_EQ(half.counts.work[0].tensorFlops[unsigned(TensorType::F16)],
+            2u * 16 * 16 * 16);
+}
+
 TEST(Instructions, SamplesAreWholeClusters) {
   DeviceOptions options;
   options.sampleCtas = 3; // two clusters of two

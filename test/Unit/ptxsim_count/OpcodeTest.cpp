@@ -184,6 +184,33 @@ const std::map<std::string, std::vector<Case>> &cases() {
          "  barrier.cluster.arrive;\n  barrier.cluster.wait;",
          {{C::RemoteSharedBytes, 2 * 128}},
          pairOfCtas()}}},
+      // To the other CTA's shared memory, 512 bytes from each of two.
+      {"st.async",
+       {{INIT "  mov.u32 %r4, %cluster_ctarank;\n  xor.b32 %r4, %r4, 1;\n"
+              "  mapa.shared::cluster.u32 %r5, %r3, %r4;\n"
+              "  mapa.shared::cluster.u32 %r6, %r20, %r4;\n"
+              "  @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 512;\n"
+              "  barrier.cluster.arrive;\n  barrier.cluster.wait;\n"
+              "  st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 "
+              "[%r5], {%r0,%r0,%r0,%r0}, [%r6];\n" WAIT
+              "  barrier.cluster.arrive;\n  barrier.cluster.wait;",
+         {{C::RemoteSharedBytes, 2 * 512}, {C::MbarrierOperations, 2 * 2}},
+         pairOfCtas()}}},
+      {"red.async",
+       {{INIT "  mov.u32 %r4, 0;\n  st.shared.b32 [%r2], %r4;\n"
+              "  mov.u32 %r4, %cluster_ctarank;\n  xor.b32 %r4, %r4, 1;\n"
+              "  mapa.shared::cluster.u32 %r5, %r2, %r4;\n"
+              "  mapa.shared::cluster.u32 %r6, %r20, %r4;\n"
+              "  @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 128;\n"
+              "  barrier.cluster.arrive;\n  barrier.cluster.wait;\n"
+              "  red.async.relaxed.cluster.shared::cluster."
+              "mbarrier::complete_tx::bytes.add.u32 [%r5], %r0, [%r6];\n" WAIT
+              "  barrier.cluster.arrive;\n  barrier.cluster.wait;",
+         {{C::RemoteSharedBytes, 2 * 128},
+          {C::SharedAtomics, 2 * 32},
+          {C::SharedStoreWavefronts, 2},
+          {C::MbarrierOperations, 2 * 2}},
+         pairOfCtas()}}},
       {"atom",
        {{"atom.global.add.u32 %r4, [%d0], 1;\n  st.shared.b32 [%r2], %r4;",
          {{C::AtomicSectors, 1},
