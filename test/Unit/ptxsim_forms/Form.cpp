@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <gtest/gtest-spi.h>
+#include <map>
 #include <stdexcept>
 
 namespace ptxsim::forms {
@@ -14,11 +15,17 @@ std::set<std::string> &names() {
   return all;
 }
 
+std::map<std::string, std::function<void()>> &bodies() {
+  static std::map<std::string, std::function<void()>> all;
+  return all;
+}
+
 /// What Program does to the text for the form under test.
 struct Watch {
   std::string form;
   bool drop = false;
   size_t statements = 0;
+  std::string other; ///< that stands for it
 };
 Watch *watch = nullptr;
 
@@ -54,6 +61,16 @@ std::string watched(std::string text) {
       continue;
     }
     ++watch->statements;
+    if (!watch->other.empty()) {
+      std::string other = watch->other;
+      if (const size_t n = other.find(".m64nN"); n != other.npos) {
+        const size_t from = text.find(".m64n", at) + 5;
+        other.replace(n + 5, 1, text, from, text.find('k', from) - from);
+      }
+      text.replace(at, end - at, other);
+      at += other.size();
+      continue;
+    }
     size_t stop = text.find(';', end);
     if (!watch->drop || stop == text.npos) {
       at = end;
@@ -76,7 +93,7 @@ std::string watched(std::string text) {
 
 DeviceOptions watched(DeviceOptions options) {
   options.threads = 1;
-  if (watch && watch->drop) {
+  if (watch && (watch->drop || !watch->other.empty())) {
     options.checks.undefinedRegisters = false;
     options.checks.uninitialisedShared = false;
     options.checks.uninitialisedGlobal = false;
@@ -118,7 +135,7 @@ std::string store(unsigned width) {
 
 void check(const std::string &name, const std::function<void()> &test,
            Effect effect) {
-  Watch now{name};
+  Watch now{name, false, 0, ""};
   watch = &now;
   test();
   EXPECT_GT(now.statements, 0u)
@@ -142,9 +159,25 @@ void check(const std::string &name, const std::function<void()> &test,
 
 const std::set<std::string> &registered() { return names(); }
 
+bool passesWith(const std::string &name, const std::string &other) {
+  Watch now{name, false, 0, other};
+  watch = &now;
+  testing::TestPartResultArray failures;
+  {
+    testing::ScopedFakeTestPartResultReporter intercept(
+        testing::ScopedFakeTestPartResultReporter::
+            INTERCEPT_ONLY_CURRENT_THREAD,
+        &failures);
+    bodies().at(name)();
+  }
+  watch = nullptr;
+  return failures.size() == 0;
+}
+
 void form(const std::string &name, std::function<void()> test, Effect effect) {
   if (!names().insert(name).second)
     throw std::invalid_argument("two tests of the form " + name);
+  bodies()[name] = test;
   std::string shown = name;
   for (size_t at; (at = shown.find("::")) != shown.npos;)
     shown.replace(at, 2, "_"); // a colon separates filters

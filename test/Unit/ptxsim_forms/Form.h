@@ -37,6 +37,10 @@ void check(const std::string &name, const std::function<void()> &test,
 /// The names registered so far.
 const std::set<std::string> &registered();
 
+/// Whether the test of a registered form passes with the statements of another
+/// one in place of its own: it does not tell them apart.
+bool passesWith(const std::string &name, const std::string &other);
+
 /// A module on a device of its own, in step 3 without the form's statements.
 /// There the checks for unwritten registers and memory are off, so that the
 /// values decide, and hangs end early. Any other use of the simulator in a
