@@ -96,6 +96,11 @@ bool alike(const std::vector<std::string> &parts, size_t place,
   // As good as the approximation may be; the stronger of two waits.
   if (a == "approx" || a == "full")
     return b[0] == 'r';
+  // The effect of a hint is not seen; a restricted fence is a weaker one; .sat
+  // makes NaN zero as .oob does.
+  if (op == "prefetch" || (op == "fence" && b.starts_with("sync_restrict")) ||
+      (pair("", "oob") && has({"sat"})))
+    return true;
   static const std::set<std::vector<std::string>> others = {
       {"", "cc"},
       {"", "mbarrier_init"},
