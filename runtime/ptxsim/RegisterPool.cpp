@@ -57,11 +57,12 @@ void RegisterPool::checkGroup(Warp &w, const Op &op) const {
                           other[n].op->imm),
               {{"the other warp's", other[n].op}});
     const bool isOver =
-        n == 0 || mine.back().op->imm == op.imm || (other.size() >= n &&
-                   (!cta->clocks ||
-                    cta->clocks->knows(cta->clocks->agentOf(w), 0,
-                                       cta->clocks->agentOf(cta->warps[u]),
-                                       warpSize, other[n - 1].stamp)));
+        n == 0 || mine.back().op->imm == op.imm ||
+        (other.size() >= n &&
+         (!cta->clocks ||
+          cta->clocks->knows(cta->clocks->agentOf(w), 0,
+                             cta->clocks->agentOf(cta->warps[u]), warpSize,
+                             other[n - 1].stamp)));
     if (!isOver)
       w.fault(op, 0,
               fmt::format("the warpgroup must synchronise between two "
@@ -84,7 +85,10 @@ bool RegisterPool::set(Warp &w, const Op &op) {
   checkGroup(w, op);
   const uint32_t wanted = uint32_t(op.imm), has = h.perThread;
   if (atLaunch) {
-    if (isInc(op) ? wanted < has : wanted > has)
+    // Without .maxnreg, ptxas may have given fewer than the directives allow.
+    const bool isExact =
+        of.launch.function->kernel.maxnreg || !h.executed.empty();
+    if (isInc(op) ? isExact && wanted < has : wanted > has)
       w.fault(op, 0,
               fmt::format("expected a count of at {} the {} registers that "
                           "each thread of the warp has, but got {}",
@@ -94,7 +98,7 @@ bool RegisterPool::set(Warp &w, const Op &op) {
                                   "kernel's directives")
                     : std::string("by its setmaxnreg before"),
                 h.executed.empty() ? nullptr : h.executed.back().op}});
-    if (isInc(op)) {
+    if (isInc(op) && wanted > has) {
       const uint32_t asked = (wanted - has) * warpSize;
       if (asked > available)
         return false;

@@ -166,9 +166,9 @@ struct DeviceOptions {
   bool skipTensor = false;
   /// Executes only about this many CTAs of a grid (whole clusters), evenly
   /// spaced, the first and the last among them; 0: all. From 264 on they are
-  /// runs of 132 neighbours, as many as a device has at once, so that what these
-  /// share in a cache is seen. Only for kernels whose CTAs do not wait for each
-  /// other.
+  /// runs of 132 neighbours, as many as a device has at once, so that what
+  /// these share in a cache is seen. Only for kernels whose CTAs do not wait
+  /// for each other.
   uint64_t sampleCtas = 0;
   /// Bytes of a thread's stack in kernels whose functions may call themselves;
   /// others get what they need.

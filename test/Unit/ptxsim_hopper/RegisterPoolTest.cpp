@@ -100,6 +100,10 @@ TEST(RegisterPool, DecIsNotAboveAndIncNotBelowWhatTheWarpHas) {
                         "each thread of the warp has, but got 32"));
   // Registers come in eights.
   EXPECT_EQ(fault(dec + "104;", 128, ".maxnreg 100"), "");
+  // .maxntid says no more than how many there may be.
+  EXPECT_EQ(fault(inc + "248;", 256, ".maxntid 256"), "");
+  EXPECT_THAT(fault(dec + "176;", 384, ".maxntid 384"),
+              HasSubstr("expected a count of at most the 168"));
   // Nothing tells how many there are: it may have no effect.
   EXPECT_EQ(fault(dec + "40;\nbar.sync 0;\n" + inc + "240;", 128, ""), "");
 }
