@@ -88,7 +88,7 @@ bool alike(const std::vector<std::string> &parts, size_t place,
     return has({"and", "or", "xor"});
   // The default, and what is the same for numbers above 0.
   if (pair("", "rn"))
-    return is({"add", "sub", "mul", "wmma"});
+    return is({"add", "sub", "mul", "mma", "wmma"});
   if (pair("rm", "rz"))
     return op == "sqrt" || has({"sat"});
   if (is({"sin", "cos"}) && pair("", "ftz"))
