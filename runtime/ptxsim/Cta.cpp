@@ -303,24 +303,25 @@ void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
         fmt::format("barrier {} waits for {} threads, but the CTA has {}", id,
                     expected, warps.size() * warpSize));
   Barrier &b = barriers[id];
+  const bool checks = launch.options.checks.barriers;
   if (!b.used) {
     b.used = true;
     b.expected = expected;
     b.arrived = b.warps = 0;
     b.reduce = reduce;
     b.popc = 0, b.all = true, b.any = false;
-  } else if (b.expected != expected) {
+  } else if (checks && b.expected != expected) {
     warp.fault(op, lane,
                fmt::format("barrier {} is used with {} threads here, but with "
                            "{} by another warp",
                            id, expected, b.expected));
-  } else if (b.reduce != reduce) {
+  } else if (checks && b.reduce != reduce) {
     warp.fault(
         op, lane,
         fmt::format("barrier {} is used with another operation by another warp",
                     id));
   }
-  if (b.warps >> warp.index & 1)
+  if (checks && (b.warps >> warp.index & 1))
     warp.fault(op, lane,
                fmt::format("warp {} arrives at barrier {} again, which has {} "
                            "of {} threads and has not completed since",
@@ -329,7 +330,7 @@ void Cta::arrive(Warp &warp, const Op &op, uint32_t mask, unsigned id,
                  b.lastWarp == warp.index ? b.last : nullptr},
                 {"a bar.arrive must be followed by what shows that the barrier "
                  "has completed before the same warp comes to it again"}});
-  if (b.lanes[warp.index] & mask)
+  if (checks && (b.lanes[warp.index] & mask))
     warp.fault(op, lane,
                fmt::format("lanes {:#x} arrive twice at barrier {}",
                            b.lanes[warp.index] & mask, id));

@@ -25,6 +25,7 @@ constexpr Switch switches[] = {
     {"exit-pending", &Checks::exitPending},
     {"wgmma-hazards", &Checks::wgmmaHazards},
     {"divergence", &Checks::divergence},
+    {"barriers", &Checks::barriers},
     {"proxy-fence", &Checks::proxyFence},
     {"warpgroup-order", &Checks::warpgroupOrder},
     {"limits", &Checks::limits},

@@ -99,6 +99,9 @@ struct Checks {
                            ///< mbarriers whose copies nobody has waited for
   bool wgmmaHazards = true; ///< missing wgmma.fence, and registers and shared
                             ///< memory of a wgmma under way
+  bool barriers = true;   ///< barriers used with other counts or operations, or
+                          ///< by a warp that has arrived already; mbarriers
+                          ///< initialised twice, invalidated while waited for
   bool divergence = true; ///< .aligned instructions reached by a part of a warp
   bool proxyFence =
       true; ///< bulk copies and wgmma that read shared memory which was written

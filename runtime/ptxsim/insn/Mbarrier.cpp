@@ -142,11 +142,17 @@ void init(Warp &w, const Op &op, uint32_t mask) {
         for (const Split &split : other.splits)
           waited |= split.barrier == waitsForMbarrier &&
                     split.object == place.address;
-      w.fault(op, l,
-              fmt::format("there is an mbarrier at address {:#x} already "
-                          "({}){}: expected an mbarrier.inval before",
-                          place.address, b->describe(),
-                          waited ? ", and it is being waited for" : ""));
+      if (w.cta->launch.options.checks.barriers)
+        w.fault(op, l,
+                fmt::format("there is an mbarrier at address {:#x} already "
+                            "({}){}: expected an mbarrier.inval before",
+                            place.address, b->describe(),
+                            waited ? ", and it is being waited for" : ""));
+      std::erase_if(place.cta->mbarriers, [&](const Mbarrier &other) {
+        return other.offset == place.address;
+      });
+      if (Races *races = place.cta->races.get())
+        races->setMbarrier(place.address - sharedBegin, false);
     }
     Mbarrier b;
     b.offset = place.address, b.expected = b.pending = count[l];
@@ -168,7 +174,8 @@ void inval(Warp &w, const Op &op, uint32_t mask) {
     const Mbarrier &b = barrierAt(w, op, l, place);
     for (const Warp &other : place.cta->warps)
       for (const Split &split : other.splits)
-        if (split.barrier == waitsForMbarrier && split.object == place.address)
+        if (w.cta->launch.options.checks.barriers &&
+            split.barrier == waitsForMbarrier && split.object == place.address)
           w.fault(op, l,
                   fmt::format("the mbarrier at address {:#x} is being waited "
                               "for by warp {} ({})",

@@ -213,11 +213,16 @@ TEST(Check, BarrierMisuse) {
           "expected a thread count that is a multiple of 32, but got 48"));
   EXPECT_THAT(faultOfBody("  bar.sync 1, 64;"),
               HasSubstr("barrier 1 waits for 64 threads, but the CTA has 32"));
-  EXPECT_THAT(faultOfBody("  .reg .pred p; .reg .b32 n; setp.lt.u32 p, %t, 32; "
-                          "selp.b32 n, 64, 96, p; bar.sync 1, n;",
-                          96),
-              HasSubstr("barrier 1 is used with 96 threads here, but with 64 "
+  const std::string counts =
+      "  .reg .pred p; .reg .b32 n; setp.lt.u32 p, %t, 32; "
+      "selp.b32 n, 96, 64, p; bar.sync 1, n;";
+  EXPECT_THAT(faultOfBody(counts, 96),
+              HasSubstr("barrier 1 is used with 64 threads here, but with 96 "
                         "by another warp"));
+  // Without the check the first one's count stands.
+  DeviceOptions off = onThreads(1);
+  off.checks.barriers = false;
+  EXPECT_EQ(faultOfBody(counts, 96, off), "");
   EXPECT_THAT(faultOfBody("  bar.sync %t;"),
               HasSubstr("the lanes of the warp give different barriers"));
 }

@@ -198,10 +198,18 @@ TEST(Mbarrier, MisuseIsReported) {
                       "mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0;",
                       1),
               HasSubstr("expected an mbarrier.init before (and no inval"));
-  EXPECT_THAT(errorOf("mbarrier.init.shared.b64 [%r1], 1;\n"
-                      "mbarrier.init.shared.b64 [%r1], 1;",
-                      1),
+  const std::string again =
+      "mbarrier.init.shared.b64 [%r1], 2;\n"
+      "mbarrier.init.shared.b64 [%r1], 1;\n"
+      "mbarrier.arrive.shared.b64 _, [%r1];\n"
+      "mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0;\n"
+      "@!%p1 trap;\n";
+  EXPECT_THAT(errorOf(again, 1),
               HasSubstr("there is an mbarrier at address 0x400 already"));
+  // Without the check the new one takes its place.
+  ptxsim::DeviceOptions off;
+  off.checks.barriers = false;
+  EXPECT_EQ(errorOf(again, 1, off), "");
   EXPECT_THAT(errorOf(initialise(1) + R"(
     @!%p0 bra W;
     mov.u32 %r5, 0;
