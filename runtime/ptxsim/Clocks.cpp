@@ -481,8 +481,10 @@ void Clocks::synchronize(const Warp &w, uint32_t mask, const void *address,
 // --- mbarriers ---
 
 uint32_t Clocks::addObject() {
-  if (objectCount == objects.size())
-    objects.push_back({Clock(agents), Clock(agents)});
+  if (objectCount == objects.size()) {
+    Object &added = objects.emplace_back();
+    added.open = added.done = Clock(agents);
+  }
   if (firstMbarrier + objectCount >= agents && agents < mostAgents)
     grow();
   Object &o = objects[objectCount];

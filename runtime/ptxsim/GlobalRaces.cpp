@@ -142,7 +142,7 @@ void GlobalRaces::add(Warp &w, unsigned lane, uint32_t &list,
   const uint32_t agent = agentOf(mine.info);
   std::vector<Entry> kept; // of those that are searched
   Entry joined = mine;
-  bool isNew = true, changes = false;
+  bool changes = false;
   uint32_t rest = before;
   unsigned searched = 0;
   for (; rest && searched < mostSearched; rest = nodes[rest].next, ++searched) {

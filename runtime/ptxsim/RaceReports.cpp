@@ -78,6 +78,8 @@ void Races::report(Warp &w, const Op &op, unsigned lane, uint32_t cell,
     if (clocks.warpOf(agentIn(info)) / cta.warps.size() != w.cta->rank)
       remedy = "a barrier.cluster, or an mbarrier that this thread waits for,";
     break;
+  case Clocks::Kind::BulkWrite: // of global memory only
+    break;
   case Clocks::Kind::BulkGroup:
     missing = "cp.async.bulk.wait_group";
     remedy = "a cp.async.bulk.wait_group.read by the thread that issued the "

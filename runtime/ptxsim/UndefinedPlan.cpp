@@ -98,9 +98,8 @@ UndefinedStep::Kind kindOf(std::string_view form) {
   if (base == "wmma")
     return form.starts_with("wmma.mma") ? Warp : Report;
   if (base == "mma")
-    return form.find(".m16n8k") != form.npos && !form.ends_with(".f64")
-               ? Mma
-               : Warp;
+    return form.find(".m16n8k") != form.npos && !form.ends_with(".f64") ? Mma
+                                                                        : Warp;
   // They move bits, unless subnormals are flushed.
   if (form == "abs.f32" || form == "abs.f64")
     return Execute;

@@ -26,8 +26,8 @@ const char *ptxsimLastError(void);
 
 /* Changes checks, schedule and asynchronous copies of launches to come, like
  * the environment variable PTXSIM_OPTIONS at cuInit: "NAME=VALUE,..." with the
- * names of `ptxsim --help`, and `registers=N` or `registers=FILE` (the output of
- * ptxas -v, or JSON). 0, or 1 with ptxsimLastError(), and then nothing has
+ * names of `ptxsim --help`, and `registers=N` or `registers=FILE` (the output
+ * of ptxas -v, or JSON). 0, or 1 with ptxsimLastError(), and then nothing has
  * changed. */
 int ptxsimSetOptions(const char *text);
 

@@ -22,6 +22,9 @@ constexpr bool sameCall(CUresult (*)(A...), ::CUresult (*)(B...)) {
     return (sameParameter<A, B>() && ...);
 }
 
+// Deprecated functions are part of the interface.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #define CUDA_FUNCTION(symbol, version, parameters)                             \
   static_assert(sameCall(static_cast<CUresult(*) parameters>(nullptr),         \
                          static_cast<decltype(&::symbol)>(nullptr)),           \
@@ -30,6 +33,7 @@ constexpr bool sameCall(CUresult (*)(A...), ::CUresult (*)(B...)) {
 #include "runtime/ptxsim/driver/CudaFunctions.def"
 #undef CUDA_OLD_FUNCTION
 #undef CUDA_FUNCTION
+#pragma GCC diagnostic pop
 
 #define CUDA_ERROR(name, number, text)                                         \
   static_assert(unsigned(::name) == unsigned(name));
