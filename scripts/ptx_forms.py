@@ -691,7 +691,7 @@ def page():
     out = ["# PTX that the simulator executes", "",
            "Written by `scripts/ptx_forms.py --page` from `test/Unit/ptxsim/Inputs/ptxas_forms.txt` (forms below, each of "
            "which the unit test `Forms.AgreeWithPtxas` loads; ptxas was asked about every one, refused ones included) and "
-           "from `runtime/ptxsim/Opcodes.def`; unit tests in `test/Unit/ptxsim*` execute every opcode. `cvt` has a list of its own, "
+           "from `runtime/ptxsim/Opcodes.def`; every form has a test of its value in `test/Unit/ptxsim_forms`. `cvt` has a list of its own, "
            "`test/Unit/ptxsim_tensor/Inputs/cvt_forms.txt`. The spelling is that of the list; modifiers may also stand in "
            "other orders. Calls (`call`, `ret` in functions, `.callprototype`, `.calltargets`) and `brx.idx` are tested in "
            "`test/Unit/ptxsim`.", ""]
