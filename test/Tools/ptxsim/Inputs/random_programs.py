@@ -67,7 +67,7 @@ class Program:
         if op == "abs":
             return "__builtin_fabs%s(%s)" % (f, e())
         if op == "sign":
-            return "__builtin_copysign%s(%s, %s)" % (f, e(), e())
+            return "__builtin_copysign%s(%s, number_%s(%s))" % (f, e(), t, e())
         if op == "order":
             p, q = e(), e()
             return "(%s %s %s ? %s : %s)" % (p, self.r.choice("<>"), q, p, q)
@@ -169,6 +169,8 @@ class Program:
         out = ["typedef %s %s;" % (C_TYPES[t], t) for t in INTEGERS]
         out.append(inline + "double clamp_double(double v) { return v != v ? 0 : v < -100 ? -100 : v > 100 ? 100 : v; }")
         for t in FLOATS:
+            # The sign of a NaN is the processor's.
+            out.append(inline + "%s number_%s(%s v) { return v != v ? 0 : v; }" % (t, t, t))
             out.append(inline + "%s sqrt_%s(%s v) { return __builtin_elementwise_sqrt(__builtin_elementwise_abs(v)); }" % (t, t, t))
         for t in INTEGERS:
             minus = "(%s)-1 < 0 && b == (%s)-1" % (t, t)
