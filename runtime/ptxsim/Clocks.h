@@ -201,6 +201,9 @@ public:
   uint32_t agents;
 
 private:
+  /// Agents of mbarriers are added by so many, up to a number that the shadow
+  /// memory can tell apart; beyond, mbarriers share them.
+  static constexpr unsigned mbarrierAgents = 48, mostAgents = 1022;
   struct Group {
     uint32_t mask;
     Clock clock;

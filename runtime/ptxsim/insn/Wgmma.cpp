@@ -1,10 +1,11 @@
 // wgmma.mma_async, fence, commit_group, wait_group. Every warp computes its 16
 // rows of D when it issues the instruction, or with Async::Lazy when it waits
-// for it.
+// for it. One file, as issue, product and wait work on the same records.
 
 #include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/FunctionBuilder.h"
+#include "runtime/ptxsim/insn/MatrixDescriptor.h"
 #include "runtime/ptxsim/insn/MmaElement.h"
 
 #include <charconv>
@@ -29,70 +30,6 @@ const Form &formOf(const Op &op) {
   return *reinterpret_cast<const Form *>(op.imm);
 }
 WgmmaShape shapeOf(const Form &f) { return {f.a, f.b, f.accumulator, f.n}; }
-
-/// A matrix descriptor taken apart. Offsets in bytes.
-struct Descriptor {
-  uint32_t start, leading, stride, swizzle; ///< swizzle: log2 of units of 16 B
-  /// Lines of 128 bytes by which the swizzle's pattern begins behind an address
-  /// at which it would begin without.
-  uint32_t base;
-
-  Descriptor(Warp &w, const Op &op, uint64_t bits) {
-    constexpr uint64_t known =
-        0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 | 7ull << 49 | 3ull << 62;
-    auto refuse = [&](const char *what) {
-      w.fault(
-          op, 0,
-          fmt::format("illegal matrix descriptor {:#018x}: {}", bits, what));
-    };
-    if (bits & ~known)
-      refuse("expected zeros in bits 14-15, 30-31, 46-48 and 52-61");
-    start = uint32_t(bits & 0x3fff) << 4;
-    leading = uint32_t(bits >> 16 & 0x3fff) << 4;
-    stride = uint32_t(bits >> 32 & 0x3fff) << 4;
-    constexpr uint32_t spans[] = {0, 3, 2, 1};
-    swizzle = spans[bits >> 62];
-    base = uint32_t(bits >> 49 & 7);
-    if (base && !swizzle)
-      refuse("expected a base offset of 0 without a swizzle");
-  }
-  uint32_t swizzled(uint32_t address) const {
-    return address ^ (((address >> 7) - base) & ((1u << swizzle) - 1)) << 4;
-  }
-  /// Where rows [first, first + rows) begin and end.
-  std::pair<uint32_t, uint32_t> bounds(bool transposed, uint32_t first,
-                                       uint32_t rows) const {
-    const uint32_t units = 1u << swizzle, group = first / 8, n = rows / 8;
-    // Eight rows of a swizzle, in lines of 128 bytes.
-    const uint32_t atom = 128 * units + (swizzle == 3 ? 0 : 128);
-    if (!swizzle) {
-      const uint32_t low = start + group * stride;
-      return {low, low + (n - 1) * stride + 128 + leading};
-    }
-    if (!transposed) {
-      const uint32_t low = (start + group * stride) & ~127u;
-      return {low, low + (n - 1) * stride + atom};
-    }
-    const uint32_t low = (start + group / units * leading) & ~127u,
-                   more = (group % units + n - 1) / units;
-    return {low, low + more * leading + stride + atom};
-  }
-  /// The 16 bytes of row r at k-unit c (of two), K-major.
-  uint32_t rowUnit(uint32_t r, uint32_t c) const {
-    const uint32_t at = swizzle
-                            ? r % 8 * (16u << swizzle) + r / 8 * stride + c * 16
-                            : r % 8 * 16 + r / 8 * stride + c * leading;
-    return swizzled(start + at);
-  }
-  /// The 16 bytes of eight rows 8u .. 8u+7 at k, MN-major (16-bit types).
-  uint32_t columnUnit(uint32_t u, uint32_t k) const {
-    const uint32_t units = 1u << swizzle;
-    const uint32_t at = swizzle ? u % units * 16 + u / units * leading +
-                                      k % 8 * (16 * units) + k / 8 * stride
-                                : u * stride + k % 8 * 16 + k / 8 * leading;
-    return swizzled(start + at);
-  }
-};
 
 /// 16 bytes of an operand, and which of them are undefined.
 struct Unit {
@@ -123,8 +60,9 @@ Unit unitAt(Warp &w, const Op &op, uint32_t address, UndefinedOperand &u) {
 }
 
 /// Lines [first, ...) of an operand that lie K-major: 32 bytes each.
-void gatherLines(Warp &w, const Op &op, const Descriptor &d, uint32_t first,
-                 uint32_t n, uint8_t *rows, UndefinedOperand &u) {
+void gatherLines(Warp &w, const Op &op, const MatrixDescriptor &d,
+                 uint32_t first, uint32_t n, uint8_t *rows,
+                 UndefinedOperand &u) {
   for (uint32_t r = 0; r < n; ++r)
     for (uint32_t c = 0; c < 2; ++c) {
       const Unit unit = unitAt(w, op, d.rowUnit(first + r, c), u);
@@ -135,7 +73,7 @@ void gatherLines(Warp &w, const Op &op, const Descriptor &d, uint32_t first,
 }
 
 /// MN-major: eight lines' elements at one k lie together.
-Unit columnAt(Warp &w, const Op &op, const Descriptor &d, uint32_t first,
+Unit columnAt(Warp &w, const Op &op, const MatrixDescriptor &d, uint32_t first,
               uint32_t group, uint32_t k, UndefinedOperand &u) {
   const Unit unit = unitAt(w, op, d.columnUnit(first / 8 + group, k), u);
   for (uint32_t i = 0; i < 8 && unit.undefined; ++i)
@@ -156,7 +94,7 @@ void gatherA(Warp &w, const Op &op, const Form &f, uint64_t bits,
     }
     return;
   }
-  const Descriptor d(w, op, bits);
+  const MatrixDescriptor d(w, op, bits);
   const uint32_t first = w.index % 4 * 16;
   if (!f.transA)
     return gatherLines(w, op, d, first, 16, rows[0], u);
@@ -170,7 +108,7 @@ void gatherA(Warp &w, const Op &op, const Form &f, uint64_t bits,
 
 void gatherB(Warp &w, const Op &op, const Form &f, uint64_t bits, WideB &b,
              UndefinedOperand &u) {
-  const Descriptor d(w, op, bits);
+  const MatrixDescriptor d(w, op, bits);
   alignas(64) uint8_t rows[256 * 32];
   u = {};
   if (!f.transB) {
@@ -260,7 +198,7 @@ void noteReads(Warp &w, const Form &f, const WgmmaPending &p, bool isFirst) {
   uint32_t offsets[2 * 256];
   const auto note = [&](uint64_t bits, bool transposed, uint32_t first,
                         uint32_t rows, WrittenBy &written) {
-    const Descriptor d(w, op, bits);
+    const MatrixDescriptor d(w, op, bits);
     const uint32_t units = transposed ? rows / 8 : rows,
                    depth = transposed ? 16 : 2;
     unsigned n = 0;
@@ -314,7 +252,7 @@ void requireWarpgroup(Warp &w, const Op &op, uint32_t mask) {
 /// Bounds of what it reads of shared memory: not tight, but cheap.
 void noteOperands(Warp &w, const Form &f, WgmmaPending &p) {
   const auto note = [&](uint64_t bits, bool transposed, uint32_t rows) {
-    const Descriptor d(w, *p.op, bits);
+    const MatrixDescriptor d(w, *p.op, bits);
     const uint32_t units = transposed ? std::max(rows / 8 >> d.swizzle, 1u)
                                       : rows / 8,
                    low = d.start & ~127u;
@@ -665,7 +603,7 @@ uint32_t ptxsim::wgmmaReading(Cta &cta, uint32_t address, uint32_t bytes) {
       const Form &f = formOf(*p.op);
       auto reads = [&](uint64_t bits, bool transposed, uint32_t first,
                        uint32_t rows) {
-        const Descriptor d(w, *p.op, bits);
+        const MatrixDescriptor d(w, *p.op, bits);
         // Most of what lies between its operands is another stage's.
         const auto [low, high] = d.bounds(transposed, first, rows);
         if (address >= high || address + bytes <= low)
