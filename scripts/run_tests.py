@@ -70,10 +70,11 @@ def main():
     args = parser.parse_args()
     jobs = str(os.cpu_count() or 2)
     totals = Totals()
+    full = {} if args.quick else {"K2C_FULL_TESTS": "1"}
     run_suite(totals, "unit tests", ["ctest", "--test-dir", "build", "-j", jobs, "--output-on-failure"], REPORTS / "unit",
-              {"GTEST_OUTPUT": f"xml:{REPORTS / 'unit'}/"})
+              {"GTEST_OUTPUT": f"xml:{REPORTS / 'unit'}/", **full})
     lit = [str(LLVM / "bin" / "lit"), "-s", "-v", "-j", jobs, "--xunit-xml-output", str(REPORTS / "lit" / "lit.xml"), str(BUILD / "test")]
-    run_suite(totals, "lit", lit, REPORTS / "lit", None if args.quick else {"K2C_FULL_TESTS": "1"})
+    run_suite(totals, "lit", lit, REPORTS / "lit", full)
     if not args.quick:
         run_check(totals, "dependency rules", [sys.executable, "scripts/check_dependencies.py"])
         run_check(totals, "reference pages are fresh", [sys.executable, "scripts/reference.py", "--check"])

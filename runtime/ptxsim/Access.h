@@ -35,12 +35,13 @@ SharedPlace sharedPlace(Warp &w, const Op &op, unsigned lane, Space space,
 
 /// Marks bytes of shared memory as written, or as not.
 void markShared(Cta &cta, uint32_t address, uint32_t bytes, bool written);
-/// The checks of a read by the asynchronous proxy: all bytes written, and a
-/// proxy fence since.
+/// The checks of a read by the asynchronous proxy: all bytes written,
 void checkWritten(Warp &w, const Op &op, unsigned lane, Cta &cta,
                   uint32_t address, uint32_t bytes);
+/// a proxy fence since,
 void checkProxy(Warp &w, const Op &op, unsigned lane, Cta &cta,
                 uint32_t address, uint32_t bytes);
+/// and both.
 inline void checkAsyncRead(Warp &w, const Op &op, unsigned lane, Cta &cta,
                            uint32_t address, uint32_t bytes) {
   checkWritten(w, op, lane, cta, address, bytes);

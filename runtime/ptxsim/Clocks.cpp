@@ -103,7 +103,7 @@ Clocks::Clocks(Cluster &cluster) : cluster(cluster) {
     s.base = Clock(agents);
   }
   barriers.resize(16 * cluster.ctas.size(), Clock(agents));
-  clusterOpen = clusterDone = met = Clock(agents);
+  clusterOpen = clusterDone = Clock(agents);
 }
 
 void Clocks::restart() {
@@ -162,25 +162,10 @@ void Clocks::setLimit(unsigned warp) {
   highest = std::max(highest, least + 1);
 }
 
-bool Clocks::knowsAny(unsigned warp, unsigned lane, unsigned agent,
-                      uint32_t stamp) const {
-  if (agent == warp)
-    return true;
+template <class F>
+bool Clocks::isKnown(unsigned warp, unsigned lane, F knows) const {
   const WarpState &s = states[warp];
-  if (s.base.knowsAny(agent, stamp))
-    return true;
-  for (const Group &g : s.groups)
-    if ((g.mask >> lane & 1) && g.clock.knowsAny(agent, stamp))
-      return true;
-  return false;
-}
-
-bool Clocks::knows(unsigned warp, unsigned lane, unsigned agent,
-                   unsigned otherLane, uint32_t stamp) const {
-  if (agent == warp && lane == otherLane && lane < warpSize)
-    return true;
-  const WarpState &s = states[warp];
-  if (s.base.knows(agent, otherLane, stamp))
+  if (knows(s.base))
     return true;
   if (s.groups.empty())
     return false;
@@ -190,9 +175,25 @@ bool Clocks::knows(unsigned warp, unsigned lane, unsigned agent,
                       : cluster.ctas[warp / ofCta].warps[warp % ofCta].live;
   uint32_t knowing = 0;
   for (const Group &g : s.groups)
-    if (g.mask & mask & ~knowing && g.clock.knows(agent, otherLane, stamp))
+    if (g.mask & mask & ~knowing && knows(g.clock))
       knowing |= g.mask;
   return !(mask & ~knowing);
+}
+
+bool Clocks::knowsAny(unsigned warp, unsigned lane, unsigned agent,
+                      uint32_t stamp) const {
+  return agent == warp || isKnown(warp, lane, [=](const Clock &clock) {
+           return clock.knowsAny(agent, stamp);
+         });
+}
+
+bool Clocks::knows(unsigned warp, unsigned lane, unsigned agent,
+                   unsigned otherLane, uint32_t stamp) const {
+  if (agent == warp && lane == otherLane && lane < warpSize)
+    return true;
+  return isKnown(warp, lane, [=](const Clock &clock) {
+    return clock.knows(agent, otherLane, stamp);
+  });
 }
 
 // --- order ---
@@ -312,19 +313,11 @@ bool Clocks::areLoadsOver(unsigned warp, unsigned lane, unsigned agent,
     return false;
   const std::vector<uint32_t> &fences = states[agent].loadFences;
   const auto next = std::upper_bound(fences.begin(), fences.end(), stamp);
-  if (next == fences.end())
-    return false;
-  const WarpState &s = states[warp];
-  if (agent == warp || s.base.knowsAny(agent, *next))
-    return true;
-  for (const Group &g : s.groups)
-    if (lane < warpSize && g.mask >> lane & 1 && g.clock.knowsAny(agent, *next))
-      return true;
-  return false;
+  return next != fences.end() && knowsAny(warp, lane, agent, *next);
 }
 
 void Clocks::meet(const Warp *warpsThere, unsigned count) {
-  met.clear();
+  Clock met(agents);
   const unsigned first = agentOf(warpsThere[0]);
   for (unsigned i = 0; i < count; ++i)
     release(first + i, warpsThere[i].live, met);

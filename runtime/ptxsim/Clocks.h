@@ -249,6 +249,9 @@ private:
   }
   /// More agents, for more mbarriers.
   void grow();
+  /// Does a lane (32 or more: each lane of the warp) know, by a clock of its
+  /// own or of all lanes?
+  template <class F> bool isKnown(unsigned warp, unsigned lane, F knows) const;
   /// Adds what lanes know, and did so far.
   void tell(unsigned warp, uint32_t mask, Clock &into);
   /// Makes sets of lanes that have no lane in common of a warp's groups.
@@ -263,7 +266,7 @@ private:
   std::vector<unsigned> issuers;
   std::vector<WarpState> states;
   std::vector<Clock> barriers;
-  Clock clusterOpen, clusterDone, met;
+  Clock clusterOpen, clusterDone;
   struct Key {
     const void *address;
     uint32_t scope; ///< rank of the CTA, or ~0

@@ -40,9 +40,8 @@ void Clocks::grow() {
         for (Event &e : *events)
           widen(e.clock);
   }
-  for (std::vector<Clock>::iterator b = barriers.begin(); b != barriers.end();
-       ++b)
-    widen(*b);
+  for (Clock &b : barriers)
+    widen(b);
   widen(clusterOpen), widen(clusterDone);
   for (auto &[key, clock] : places)
     widen(clock);

@@ -40,6 +40,12 @@ template <bool Ftz, class T> T input(T x) {
   return x;
 }
 
+/// f32 add of atomics and copies in global memory: subnormal numbers become
+/// zero (PTX ISA, atom and cp.reduce.async.bulk).
+inline float addFlushed(float a, float b) {
+  return finish<true, false>(flush(a) + flush(b));
+}
+
 } // namespace ptxsim
 
 #endif // RUNTIME_PTXSIM_FLOAT_H

@@ -42,9 +42,6 @@ void Races::report(Warp &w, const Op &op, unsigned lane, uint32_t cell,
   const unsigned at = lane < warpSize ? lane : 0;
   if (!races && (stamp != inFlight || agentIn(info) == mbarrierObject))
     return;
-  if (!otherWrites &&
-      clocks.areLoadsOver(agentOf(w), lane, agentIn(info), stamp))
-    return;
   std::string place = fmt::format("address {:#x} (offset {}) of shared memory",
                                   offset + sharedBegin, offset);
   if (many)

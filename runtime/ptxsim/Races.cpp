@@ -170,6 +170,13 @@ void Races::collect() {
   lastFrom = {};
 }
 
+/// Nothing that the lane does now can race with the read: it is ordered before,
+/// or a wgmma.fence of which the lane knows has ended it.
+bool Races::isOver(unsigned warp, unsigned lane, const Read &r) const {
+  return knownRead(warp, lane, r) ||
+         clocks.areLoadsOver(warp, lane, agentIn(r.info), r.stamp);
+}
+
 template <class F>
 PTXSIM_INLINE inline void Races::forReads(unsigned warp, unsigned lane,
                                           uint32_t cell, F f) const {
@@ -177,19 +184,19 @@ PTXSIM_INLINE inline void Races::forReads(unsigned warp, unsigned lane,
   if (at < clocks.limit(warp))
     return;
   if (!(is & sharedBit)) {
-    if (!known(warp, lane, at, is))
+    if (!isOver(warp, lane, {at, is}))
       f(at, is, true);
     return;
   }
   if (is & several) {
     for (const Read &r : lists[readers[cell]])
-      if (!knownRead(warp, lane, r))
+      if (!isOver(warp, lane, r))
         f(r.stamp, r.info, !r.anyLane);
     return;
   }
   forLanes(readers[cell], [&](unsigned u) {
     // What any lane may have read, the own one may have.
-    if (const Read r = readOfMask(at, is, u); !knownRead(warp, lane, r))
+    if (const Read r = readOfMask(at, is, u); !isOver(warp, lane, r))
       f(at, r.info, !r.anyLane && !(r.info & several));
   });
 }

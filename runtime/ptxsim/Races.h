@@ -166,6 +166,7 @@ private:
                                   : Read{stamp, rest};
   }
   bool knownRead(unsigned warp, unsigned lane, const Read &r) const;
+  bool isOver(unsigned warp, unsigned lane, const Read &r) const;
   std::vector<std::vector<Read>> lists;
   size_t mostLists = 1 << 16; ///< before those not in use are thrown away
   struct SharedRead {

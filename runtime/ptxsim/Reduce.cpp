@@ -97,10 +97,8 @@ void ptxsim::reduceInto(std::byte *to, const std::byte *from, uint32_t bytes,
   switch (type) {
   case Type::F32:
     return each<uint32_t>(to, from, bytes, atomic, [](uint32_t a, uint32_t b) {
-      // As the ISA tells of cp.reduce.async.bulk.add.f32: subnormal numbers
-      // are flushed.
-      return std::bit_cast<uint32_t>(canonical(flush(
-          flush(std::bit_cast<float>(a)) + flush(std::bit_cast<float>(b)))));
+      return std::bit_cast<uint32_t>(
+          addFlushed(std::bit_cast<float>(a), std::bit_cast<float>(b)));
     });
   case Type::F64:
     return each<uint64_t>(to, from, bytes, atomic, [](uint64_t a, uint64_t b) {

@@ -119,6 +119,9 @@ struct FollowEverything {
   const Op *op;
 };
 
+/// Where the undefined bits of a register come from; 0 if it has none.
+uint32_t originOf(Warp &warp, const Tracked &t);
+
 /// Executes an op with a step.
 void undefinedStep(Warp &warp, const Op &op, const UndefinedStep &step,
                    uint32_t mask);

@@ -153,7 +153,7 @@ uint64_t readRow(Warp &w, uint32_t row, unsigned bytes, unsigned lane) {
 }
 
 /// The origin of a row of the shadow; 0 if its register is not tracked.
-uint32_t *originOf(Warp &w, uint32_t shadow) {
+uint32_t *originAtShadow(Warp &w, uint32_t shadow) {
   const uint32_t r = w.function->registerBytes;
   return shadow >= r && shadow < 2 * r ? &w.word(shadow + r) : nullptr;
 }
@@ -161,7 +161,7 @@ uint32_t *originOf(Warp &w, uint32_t shadow) {
 /// Sets the origin of a register that some lanes have written.
 void setOrigin(Warp &w, uint32_t shadow, unsigned bytes, uint32_t mask,
                uint32_t origin) {
-  uint32_t *at = originOf(w, shadow);
+  uint32_t *at = originAtShadow(w, shadow);
   if (!at)
     return;
   if (origin) {
@@ -392,8 +392,7 @@ void ptxsim::undefinedStore(Warp &w, const Op &op, const UndefinedStep &s,
       if (bits)
         for (const Tracked &t : s.reads)
           if (t.shadow == s.op.list[i])
-            origin =
-                w.word(t.origin) == Origin::own ? t.root : w.word(t.origin);
+            origin = originOf(w, t);
       for (unsigned b = 0; b < size; ++b)
         setByte(w, l, p, i * size + b, uint8_t(bits >> b * 8), origin);
     }
@@ -440,7 +439,7 @@ void ptxsim::undefinedStoreMatrix(Warp &w, const Op &op, const UndefinedStep &s,
     uint32_t origin = 0;
     for (const Tracked &t : s.reads)
       if (t.shadow == s.op.list[i])
-        origin = w.word(t.origin) == Origin::own ? t.root : w.word(t.origin);
+        origin = originOf(w, t);
     for (unsigned r = 0; r < 8; ++r) {
       const unsigned l = i * 8 + r;
       const Place p = placeOf(w, op, l, w.addressOf(op, l), 16);

@@ -54,12 +54,6 @@ void set(Warp &w, const Tracked &t, uint32_t mask, uint32_t lanes) {
   }
 }
 
-/// Where the undefined bits of a register come from; 0 if it has none.
-uint32_t originOf(Warp &w, const Tracked &t) {
-  const uint32_t origin = w.word(t.origin);
-  return origin == Origin::own ? t.root : origin;
-}
-
 void require(Warp &w, const Op &op, const Tracked &t, uint32_t mask,
              const char *what) {
   if (!w.word(t.origin))
@@ -429,6 +423,11 @@ void execute(Warp &w, const Op &op, const UndefinedStep &s, uint32_t mask,
 }
 
 } // namespace
+
+uint32_t ptxsim::originOf(Warp &w, const Tracked &t) {
+  const uint32_t origin = w.word(t.origin);
+  return origin == Origin::own ? t.root : origin;
+}
 
 void ptxsim::undefinedStep(Warp &w, const Op &op, const UndefinedStep &s,
                            uint32_t mask) {

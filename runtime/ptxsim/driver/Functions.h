@@ -1,6 +1,7 @@
 #ifndef RUNTIME_PTXSIM_DRIVER_FUNCTIONS_H
 #define RUNTIME_PTXSIM_DRIVER_FUNCTIONS_H
 
+#include "runtime/ptxsim/driver/Driver.h"
 #include "runtime/ptxsim/driver/Objects.h"
 
 namespace ptxsim::cuda {
@@ -11,6 +12,14 @@ inline CUkernel kernelOf(CUfunction function) {
 }
 inline CUfunction functionOf(CUkernel kernel) {
   return reinterpret_cast<CUfunction>(kernel);
+}
+
+/// f(function) in the driver, or the error of a handle that is none.
+template <class F> CUresult withFunction(CUfunction function, F f) {
+  return inDriver([&](Driver &driver) {
+    return driver.functions.contains(function) ? f(*function)
+                                               : CUDA_ERROR_INVALID_HANDLE;
+  });
 }
 
 /// Registers of a thread: what PTXSIM_OPTIONS says, else .maxnreg, else the

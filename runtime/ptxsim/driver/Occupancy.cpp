@@ -12,13 +12,6 @@ using namespace ptxsim::cuda;
 
 namespace {
 
-template <class F> CUresult withFunction(CUfunction function, F f) {
-  return inDriver([&](Driver &driver) {
-    return driver.functions.contains(function) ? f(*function)
-                                               : CUDA_ERROR_INVALID_HANDLE;
-  });
-}
-
 int threadsByDirectives(const CUfunc_st &f) {
   const std::optional<Dim3> d =
       f.kernel->reqntid ? f.kernel->reqntid : f.kernel->maxntid;

@@ -45,14 +45,7 @@ void start(Warp &w, const Op &op, unsigned lane, const Operands &o) {
             {{"mapa gives the address in another CTA; in the own one a plain "
               "store and an arrive do the same"}});
   Cta &cta = *to.cta;
-  const Mbarrier *b = cta.mbarrier(barrier.address);
-  if (!b)
-    w.fault(op, lane,
-            fmt::format("there is no mbarrier at address {:#x} of shared "
-                        "memory of CTA {} of the cluster",
-                        barrier.address, cta.rank),
-            {{"that CTA must execute mbarrier.init, and a fence and a barrier "
-              "of the cluster must follow, before this instruction"}});
+  const Mbarrier &b = signalled(w, op, lane, cta, barrier.address);
   if (cta.isInUse(to.address, t.bytes))
     checkSharedWrite(w, op, lane, cta, to.address, t.bytes);
   t.cta = t.barrierCta = &cta;
@@ -64,7 +57,7 @@ void start(Warp &w, const Op &op, unsigned lane, const Operands &o) {
                 o.elementBytes);
   if (Clocks *clocks = w.cta->clocks) {
     // As of a bulk copy: done when the mbarrier is signalled.
-    const unsigned agent = clocks->object(*b).agent;
+    const unsigned agent = clocks->object(b).agent;
     t.stamp = clocks->asyncStamp(agent, clocks->agentOf(w));
     t.known = knownAtIssue(w, lane);
     cta.races->writeAsync(w, op, lane, t.offset - sharedBegin, t.bytes, agent,

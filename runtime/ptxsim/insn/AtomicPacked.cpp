@@ -23,8 +23,8 @@ template <class H, bool max> struct ExtremeHalves {
 /// numbers.
 struct AddFloats {
   uint32_t operator()(uint32_t a, uint32_t b) const {
-    return std::bit_cast<uint32_t>(canonical(flush(
-        flush(std::bit_cast<float>(a)) + flush(std::bit_cast<float>(b)))));
+    return std::bit_cast<uint32_t>(
+        addFlushed(std::bit_cast<float>(a), std::bit_cast<float>(b)));
   }
 };
 

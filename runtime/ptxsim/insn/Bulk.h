@@ -35,6 +35,9 @@ BulkAddress bulkAddress(const Decoder::AddressRef &ref);
 uint64_t addressOf(Warp &w, const BulkAddress &a, unsigned lane);
 /// Keeps the operands as long as the function lives.
 const uint32_t *keep(Decoder &d, const BulkOperands &operands);
+/// The mbarrier of a CTA that an asynchronous operation signals, or a fault.
+const Mbarrier &signalled(Warp &w, const Op &op, unsigned lane, Cta &cta,
+                          uint32_t address);
 /// Fills in shared memory and mbarrier and starts the copy, once for each CTA
 /// of a multicast. `t` has everything else.
 void startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,

@@ -40,6 +40,20 @@ std::shared_ptr<const Clock> ptxsim::knownAtIssue(Warp &w, unsigned lane) {
   return known;
 }
 
+const Mbarrier &ptxsim::signalled(Warp &w, const Op &op, unsigned lane,
+                                  Cta &cta, uint32_t address) {
+  if (const Mbarrier *b = cta.mbarrier(address))
+    return *b;
+  w.fault(
+      op, lane,
+      fmt::format("there is no mbarrier at address {:#x} of shared memory "
+                  "of CTA {} of the cluster",
+                  address, cta.rank),
+      {{"that CTA must execute mbarrier.init, and a fence and a barrier (of "
+        "the cluster, if it is another CTA) must follow, before this "
+        "instruction"}});
+}
+
 void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
                        unsigned align) {
   const unsigned lane = t.lane;
@@ -81,27 +95,19 @@ void ptxsim::startBulk(Warp &w, const Op &op, const BulkOperands &o, Transfer t,
   auto startAt = [&](Cta &cta) {
     Transfer part = t;
     part.cta = part.barrierCta = &cta;
-    const Mbarrier *b = cta.mbarrier(part.barrier);
-    if (!b)
-      w.fault(op, lane,
-              fmt::format("there is no mbarrier at address {:#x} of shared "
-                          "memory of CTA {} of the cluster",
-                          part.barrier, cta.rank),
-              {{"that CTA must execute mbarrier.init, and a fence and a "
-                "barrier (of the cluster, if it is another CTA) must follow, "
-                "before this instruction"}});
+    const Mbarrier &b = signalled(w, op, lane, cta, part.barrier);
     if (cta.isInUse(part.offset, part.bytes))
       checkSharedWrite(w, op, lane, cta, part.offset, part.bytes);
     if (clocks) {
       // Done when the mbarrier is signalled; what orders it after earlier
       // accesses is its issue.
-      const unsigned agent = clocks->object(*cta.mbarrier(part.barrier)).agent;
+      const unsigned agent = clocks->object(b).agent;
       part.stamp = clocks->asyncStamp(agent, clocks->agentOf(w));
       part.known = knownAtIssue(w, lane);
       if (w.cta->launch.globalRaces && part.kind == Transfer::ToShared)
         part.noteGlobal(agent, part.stamp);
       if (cta.launch.options.checks.mbarrierInitFence &&
-          !clocks->object(*b).isProxyFenced)
+          !clocks->object(b).isProxyFenced)
         w.fault(op, lane,
                 fmt::format("the copy signals the mbarrier at address {:#x} of "
                             "shared memory, but no fence has published its "

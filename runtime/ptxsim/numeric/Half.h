@@ -5,6 +5,7 @@
 // so that a loop over lanes vectorises; the host must be in round-to-nearest
 // mode.
 
+#include "runtime/ptxsim/Float.h"
 #include "runtime/ptxsim/numeric/Float.h"
 
 #include <bit>
@@ -12,24 +13,6 @@
 namespace ptxsim {
 
 inline bool isNaN32(uint32_t bits) { return (bits & 0x7fffffff) > 0x7f800000; }
-
-/// Replaces a NaN by the canonical one.
-inline float canonical(float f) {
-  return std::bit_cast<float>(f == f ? std::bit_cast<uint32_t>(f)
-                                     : 0x7fffffffu);
-}
-
-/// .ftz: subnormals become zeros of the same sign.
-inline float flush(float f) {
-  uint32_t bits = std::bit_cast<uint32_t>(f);
-  return std::bit_cast<float>((bits & 0x7f800000) ? bits : bits & 0x80000000);
-}
-
-/// .sat: to [+0, 1], NaN to +0.
-inline float saturate(float f) {
-  float low = f > 0.0f ? f : 0.0f;
-  return low < 1.0f ? low : 1.0f;
-}
 
 /// .relu: negative to +0, NaN to the canonical NaN.
 inline float relu(float f) { return f > 0.0f || f != f ? f : 0.0f; }

@@ -60,6 +60,11 @@ std::vector<uint64_t> runBody(const std::string &body, size_t threads,
                               std::vector<uint64_t> in0,
                               std::vector<uint64_t> in1) {
   Sim sim(kernelOf(body));
+  return runOn(sim, threads, std::move(in0), std::move(in1));
+}
+
+std::vector<uint64_t> runOn(Sim &sim, size_t threads, std::vector<uint64_t> in0,
+                            std::vector<uint64_t> in1) {
   EXPECT_EQ(sim.loadError, "");
   if (!sim.module)
     return {};
@@ -94,7 +99,7 @@ std::string declare(const char *name, unsigned width) {
 std::string load(const char *name, unsigned width, unsigned offset) {
   std::string address = "[%in+" + std::to_string(offset) + "];\n";
   if (width == 1)
-    return "  ld.global.b32 %word, " + address + "  setp.ne.u32 " + name +
+    return "  ld.global.b32 %word, " + address + "  setp.ne.b32 " + name +
            ", %word, 0;\n";
   return "  ld.global.b" + std::to_string(width) + " " + name + ", " + address;
 }
@@ -107,8 +112,7 @@ std::string store(unsigned width) {
 
 } // namespace
 
-void expectInstruction(const std::string &instruction, Widths widths,
-                       std::vector<Case> cases) {
+std::string instructionBody(const std::string &instruction, Widths widths) {
   std::string body =
       "  .reg .b64 %in;\n  .reg .b32 %word;\n  mul.wide.u32 %in, %t, 32;\n"
       "  add.s64 %in, %p0, %in;\n" +
@@ -121,6 +125,12 @@ void expectInstruction(const std::string &instruction, Widths widths,
   // Several instructions come as a { } block.
   body += "  " + instruction + (instruction.front() == '{' ? "\n" : ";\n") +
           store(widths.d);
+  return body;
+}
+
+void expectInstruction(const std::string &instruction, Widths widths,
+                       std::vector<Case> cases) {
+  const std::string body = instructionBody(instruction, widths);
   // A full warp (all lanes at once) and part of one (masked), with the cases
   // repeated.
   for (size_t threads : {size_t(32), std::max<size_t>(1, cases.size() % 32)}) {

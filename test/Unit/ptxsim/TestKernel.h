@@ -57,6 +57,9 @@ public:
 std::vector<uint64_t> runBody(const std::string &body, size_t threads,
                               std::vector<uint64_t> in0 = {},
                               std::vector<uint64_t> in1 = {});
+/// Runs a kernel k(out, in0, in1) of such a body that has been loaded.
+std::vector<uint64_t> runOn(Sim &sim, size_t threads, std::vector<uint64_t> in0,
+                            std::vector<uint64_t> in1);
 /// The first line of the fault or load error of such a body; empty if there is
 /// none.
 std::string faultOfBody(const std::string &body, size_t threads = 32,
@@ -72,6 +75,10 @@ struct Case {
 struct Widths {
   unsigned d, a, b = 0, c = 0;
 };
+
+/// The body that executes `instruction` (`add.s32 d, a, b`, or several as a { }
+/// block) on a, b, c of the thread's Case at %p0 and stores d.
+std::string instructionBody(const std::string &instruction, Widths widths);
 
 /// Runs `instruction` (`add.s32 d, a, b`), a case per thread, in full and in
 /// partial warps, and compares d.

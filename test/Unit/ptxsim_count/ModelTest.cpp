@@ -2,6 +2,7 @@
 // hand with the values of h200.json.
 
 #include "runtime/ptxsim/model/Report.h"
+#include "test/Unit/ptxsim_count/Modelled.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,12 +12,6 @@ using testing::Contains;
 using testing::HasSubstr;
 
 namespace {
-
-const DeviceDescription &h200() {
-  static const DeviceDescription d = *DeviceDescription::read(
-      std::string(K2C_SOURCE_DIR) + "/runtime/ptxsim/devices/h200.json");
-  return d;
-}
 
 /// A launch of `ctas` CTAs that do nothing yet; one fits on an SM.
 KernelCounts launchOf(uint64_t ctas = 1) {
@@ -35,14 +30,6 @@ ModelledTime timeOf(const KernelCounts &k, ModelOptions options = {}) {
   auto t = modelTime(h200(), k, options);
   EXPECT_TRUE(t) << t.message();
   return t ? *t : ModelledTime();
-}
-
-double term(const ModelledTime &t, const std::string &name) {
-  for (const Term &term : t.terms)
-    if (term.name == name)
-      return term.seconds;
-  ADD_FAILURE() << "no term " << name;
-  return -1;
 }
 
 #define EXPECT_TIME(actual, expected)                                          \

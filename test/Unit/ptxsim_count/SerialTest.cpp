@@ -3,6 +3,7 @@
 
 #include "runtime/ptxsim/model/Model.h"
 #include "test/Unit/ptxsim_count/Counted.h"
+#include "test/Unit/ptxsim_count/Modelled.h"
 
 #include <fmt/format.h>
 
@@ -11,20 +12,6 @@ using testing::Contains;
 using testing::HasSubstr;
 
 namespace {
-
-const DeviceDescription &h200() {
-  static const DeviceDescription d = *DeviceDescription::read(
-      std::string(K2C_SOURCE_DIR) + "/runtime/ptxsim/devices/h200.json");
-  return d;
-}
-
-double term(const ModelledTime &t, const std::string &name) {
-  for (const Term &term : t.terms)
-    if (term.name == name)
-      return term.seconds;
-  ADD_FAILURE() << "no term " << name;
-  return -1;
-}
 
 Setup gridOf(uint32_t ctas, uint32_t threads = 64) {
   Setup s;

@@ -3,6 +3,7 @@
 // published. With K2C_PRINT_VALIDATION=1 the table of the README is printed.
 
 #include "runtime/ptxsim/model/Model.h"
+#include "test/Unit/ptxsim_count/Modelled.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -11,12 +12,6 @@
 using namespace ptxsim;
 
 namespace {
-
-const DeviceDescription &h200() {
-  static const DeviceDescription d = *DeviceDescription::read(
-      std::string(K2C_SOURCE_DIR) + "/runtime/ptxsim/devices/h200.json");
-  return d;
-}
 
 void report(const std::string &what, double published, double modelled,
             const ModelledTime &time) {

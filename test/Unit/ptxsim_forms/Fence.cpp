@@ -4,6 +4,7 @@
 // checks for races say whether the ISA's memory model orders the data.
 
 #include "test/Unit/ptxsim_forms/Form.h"
+#include "test/Unit/ptxsim_forms/Message.h"
 #include "test/Unit/ptxsim_forms/Names.h"
 
 using namespace ptxsim;
@@ -11,76 +12,12 @@ using namespace ptxsim::forms;
 
 namespace {
 
-enum class Apart { Warps, Ctas, Clusters };
-
-/// What a run in which `release` and `acquire` stand beside the accesses to
-/// the flag says, and what the reader got. The reader is in another warp, CTA
-/// or cluster.
-std::string message(Apart apart, const std::string &release,
-                    const std::string &acquire) {
-  DeviceOptions options;
-  options.checks.globalRaces = true;
-  const bool warps = apart == Apart::Warps;
-  const std::string directive =
-      apart == Apart::Ctas ? ".reqnctapercluster 2, 1, 1\n" : "";
-  Program program(R"(.version 8.7
-.target sm_90a
-.address_size 64
-.visible .entry k(.param .u64 data, .param .u64 flag, .param .u64 out)
-)" + directive + R"({
-  .reg .b32 %me, %r, %i; .reg .b64 %data, %flag, %out; .reg .pred %p;
-  ld.param.u64 %data, [data];
-  ld.param.u64 %flag, [flag];
-  ld.param.u64 %out, [out];
-)" +
-                      (warps
-                           ? "  mov.u32 %me, %tid.x;\n  shr.u32 %me, %me, 5;\n"
-                           : "  mov.u32 %me, %ctaid.x;\n") +
-                      R"(  mov.u32 %r, %tid.x;
-  and.b32 %r, %r, 31;
-  setp.ne.u32 %p, %r, 0;
-  @%p bra END;
-  setp.ne.u32 %p, %me, 0;
-  @%p bra READER;
-  st.global.b32 [%data], 42;
-  )" + release + R"(
-  st.relaxed.sys.global.b32 [%flag], 1;
-  bra END;
-READER:
-  mov.u32 %i, 0;
-AGAIN:
-  add.u32 %i, %i, 1;
-  setp.gt.u32 %p, %i, 10000;
-  @%p bra END;
-  ld.relaxed.sys.global.b32 %r, [%flag];
-  setp.eq.u32 %p, %r, 0;
-  @%p bra AGAIN;
-  )" + acquire + R"(
-  ld.global.b32 %r, [%data];
-  st.global.b32 [%out], %r;
-END:
-  ret;
-}
-)",
-                  options);
-  EXPECT_EQ(program.loadError, "");
-  if (!program.module)
-    return "";
-  const uint64_t data = program.buffer("data", std::vector<uint32_t>(1));
-  const uint64_t flag = program.buffer("flag", std::vector<uint32_t>(1));
-  const uint64_t out = program.buffer("out", std::vector<uint32_t>(1));
-  const Status status = program.run(
-      {data, flag, out}, {warps ? 64u : 32u, 1, 1}, {warps ? 1u : 2u, 1, 1});
-  if (status.ok())
-    EXPECT_EQ(program.read<uint32_t>(out, 1)[0], 42u);
-  return status.message();
-}
-
-/// cta has warps of a CTA in common, cluster its CTAs, others all.
-bool inScope(const std::string &scope, Apart apart) {
-  return apart == Apart::Warps ||
-         (apart == Apart::Ctas ? scope != "cta"
-                               : scope != "cta" && scope != "cluster");
+/// With `release` before the flag is set, and `acquire` when it has been seen.
+std::string fencedMessage(Apart apart, const std::string &release,
+                          const std::string &acquire) {
+  return message(apart, {".global", false},
+                 release + "\n  st.relaxed.sys.global.b32 [%flag], 1;",
+                 "ld.relaxed.sys.global.b32 %r, [%flag];", acquire);
 }
 
 void testFence(const std::string &name, const std::string &scope, bool releases,
@@ -93,7 +30,7 @@ void testFence(const std::string &name, const std::string &scope, bool releases,
   for (const Apart apart : {Apart::Warps, Apart::Ctas, Apart::Clusters}) {
     const auto expect = [&](const std::string &release,
                             const std::string &acquire, bool ordered) {
-      const std::string said = message(apart, release, acquire);
+      const std::string said = fencedMessage(apart, release, acquire);
       if (ordered)
         EXPECT_EQ(said, "") << name << " " << int(apart);
       else
@@ -176,8 +113,7 @@ const std::string restrictedRelease =
 } // namespace
 
 FORMS(fences) {
-  for (const std::string &scope :
-       std::vector<std::string>{"cta", "cluster", "gpu", "sys"}) {
+  for (const std::string &scope : scopes()) {
     for (const std::string sem : {"", ".sc", ".acq_rel"})
       form("fence" + sem + "." + scope,
            [=] { testFence("fence" + sem + "." + scope, scope, true, true); });

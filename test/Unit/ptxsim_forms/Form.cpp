@@ -111,26 +111,6 @@ private:
   std::function<void()> body;
 };
 
-std::string declare(const char *name, unsigned width) {
-  if (width == 1)
-    return std::string("  .reg .pred ") + name + ";\n";
-  return "  .reg .b" + std::to_string(width) + " " + name + ";\n";
-}
-
-std::string load(const char *name, unsigned width, unsigned offset) {
-  const std::string address = "[%in+" + std::to_string(offset) + "];\n";
-  if (width == 1)
-    return "  ld.global.b32 %word, " + address + "  setp.ne.b32 " + name +
-           ", %word, 0;\n";
-  return "  ld.global.b" + std::to_string(width) + " " + name + ", " + address;
-}
-
-std::string store(unsigned width) {
-  if (width == 1)
-    return "  selp.b32 %word, 1, 0, d;\n  st.global.b32 [%out], %word;\n";
-  return "  st.global.b" + std::to_string(width) + " [%out], d;\n";
-}
-
 } // namespace
 
 void check(const std::string &name, const std::function<void()> &test,
@@ -217,35 +197,18 @@ std::vector<uint64_t> runThreads(const std::string &body, size_t threads,
   mov.u32 %t, %tid.x;
   mad.wide.u32 %out, %t, 8, %out;
 )" + body + "\n  ret;\n}\n");
-  EXPECT_EQ(program.loadError, "");
-  if (!program.module)
-    return {};
-  in0.resize(std::max<size_t>(in0.size(), 1));
-  in1.resize(std::max<size_t>(in1.size(), 1));
-  const uint64_t out = program.buffer("out", std::vector<uint64_t>(threads));
-  const uint64_t p0 = program.buffer("in0", in0);
-  const uint64_t p1 = program.buffer("in1", in1);
-  EXPECT_EQ(program.run({out, p0, p1}, {uint32_t(threads), 1, 1}).message(),
-            "");
-  return program.read<uint64_t>(out, threads);
+  return test::runOn(program, threads, std::move(in0), std::move(in1));
 }
 
 std::vector<uint64_t> results(const std::string &instruction,
                               test::Widths widths, const Operands &operands) {
-  std::string body = "  .reg .b64 %in;\n  .reg .b32 %word;\n"
-                     "  mul.wide.u32 %in, %t, 24;\n  add.s64 %in, %p0, %in;\n" +
-                     declare("d", widths.d);
-  const char *names[] = {"a", "b", "c"};
-  const unsigned sources[] = {widths.a, widths.b, widths.c};
-  for (unsigned i = 0; i < 3; ++i)
-    if (sources[i])
-      body += declare(names[i], sources[i]) + load(names[i], sources[i], i * 8);
-  body += "  " + instruction + (instruction.front() == '{' ? "\n" : ";\n") +
-          store(widths.d);
   std::vector<uint64_t> in;
-  for (const auto &line : operands)
+  for (const auto &line : operands) {
     in.insert(in.end(), line.begin(), line.end());
-  return runThreads(body, operands.size(), in);
+    in.push_back(0);
+  }
+  return runThreads(test::instructionBody(instruction, widths), operands.size(),
+                    in);
 }
 
 void expectResults(const std::string &instruction, test::Widths widths,

@@ -117,36 +117,28 @@ void load(const std::vector<std::string> &names) {
       form(name, [=] { testLoad(name); });
 }
 
-const std::vector<std::string> single = {"b8",  "b16", "b32", "b64", "u8",
-                                         "s8",  "u16", "s16", "u32", "s32",
-                                         "u64", "s64", "f32", "f64"};
-const std::vector<std::string> quads = {"b8",  "b16", "b32", "u8",  "s8",
-                                        "u16", "s16", "u32", "s32", "f32"};
-
 } // namespace
 
 FORMS(loads) {
   const std::vector<std::string> spaces = {
       "",      "global", "shared", "shared::cta", "shared::cluster",
       "local", "const",  "param",  "param::entry"};
-  load(namesOf({{"ld"}, spaces, {"", "v2"}, single}));
-  load(namesOf({{"ld"}, spaces, {"v4"}, quads}));
-  load(namesOf({{"ld.global.nc"}, {"", "v2"}, single}));
-  load(namesOf({{"ld.global.nc.v4"}, quads}));
-  load(namesOf({{"ldu.global"}, {"", "v2"}, single}));
-  load(namesOf({{"ldu.global.v4"}, quads}));
+  load(namesOf({{"ld"}, spaces, {"", "v2"}, singleTypes()}));
+  load(namesOf({{"ld"}, spaces, {"v4"}, quadTypes()}));
+  load(namesOf({{"ld.global.nc"}, {"", "v2"}, singleTypes()}));
+  load(namesOf({{"ld.global.nc.v4"}, quadTypes()}));
+  load(namesOf({{"ldu.global"}, {"", "v2"}, singleTypes()}));
+  load(namesOf({{"ldu.global.v4"}, quadTypes()}));
 }
 
 FORMS(orderedLoads) {
-  const std::vector<std::string> strong = {"", "global", "shared",
-                                           "shared::cta", "shared::cluster"};
-  const std::vector<std::string> scopes = {"cta", "cluster", "gpu", "sys"};
   load(namesOf({{"ld.weak"},
                 {"", "global", "shared", "shared::cta", "shared::cluster",
                  "local", "const", "param", "param::entry"},
                 {"b32"}}));
-  load(namesOf({{"ld.volatile"}, strong, {"b32", "u32"}}));
-  load(namesOf({{"ld"}, {"relaxed", "acquire"}, scopes, strong, {"b32"}}));
+  load(namesOf({{"ld.volatile"}, strongSpaces(), {"b32", "u32"}}));
+  load(namesOf(
+      {{"ld"}, {"relaxed", "acquire"}, scopes(), strongSpaces(), {"b32"}}));
   load(namesOf({{"ld.mmio.relaxed.sys"}, {"", "global"}, {"b32"}}));
   // Forms that compilers emit besides.
   load({"ld.acquire.gpu.u32", "ld.relaxed.gpu.v2.u32",

@@ -32,4 +32,19 @@ namesOf(const std::vector<std::vector<std::string>> &parts) {
   return names;
 }
 
+std::vector<std::string> singleTypes() {
+  return {"b8",  "b16", "b32", "b64", "u8",  "s8",  "u16",
+          "s16", "u32", "s32", "u64", "s64", "f32", "f64"};
+}
+
+std::vector<std::string> quadTypes() {
+  return {"b8", "b16", "b32", "u8", "s8", "u16", "s16", "u32", "s32", "f32"};
+}
+
+std::vector<std::string> scopes() { return {"cta", "cluster", "gpu", "sys"}; }
+
+std::vector<std::string> strongSpaces() {
+  return {"", "global", "shared", "shared::cta", "shared::cluster"};
+}
+
 } // namespace ptxsim::forms

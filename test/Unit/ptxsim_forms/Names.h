@@ -18,6 +18,13 @@ bool hasWord(const std::vector<std::string> &words, const std::string &word);
 std::vector<std::string>
 namesOf(const std::vector<std::vector<std::string>> &parts);
 
+/// Types of one register, of a vector of four, scopes, and the spaces that
+/// strong accesses may name.
+std::vector<std::string> singleTypes();
+std::vector<std::string> quadTypes();
+std::vector<std::string> scopes();
+std::vector<std::string> strongSpaces();
+
 } // namespace ptxsim::forms
 
 #endif // TEST_UNIT_PTXSIM_FORMS_NAMES_H

@@ -81,31 +81,23 @@ void store(const std::vector<std::string> &names) {
       form(name, [=] { testStore(name); });
 }
 
-const std::vector<std::string> single = {"b8",  "b16", "b32", "b64", "u8",
-                                         "s8",  "u16", "s16", "u32", "s32",
-                                         "u64", "s64", "f32", "f64"};
-const std::vector<std::string> quads = {"b8",  "b16", "b32", "u8",  "s8",
-                                        "u16", "s16", "u32", "s32", "f32"};
-
 } // namespace
 
 FORMS(stores) {
   const std::vector<std::string> spaces = {
       "", "global", "shared", "shared::cta", "shared::cluster", "local"};
-  store(namesOf({{"st"}, spaces, {"", "v2"}, single}));
-  store(namesOf({{"st"}, spaces, {"v4"}, quads}));
+  store(namesOf({{"st"}, spaces, {"", "v2"}, singleTypes()}));
+  store(namesOf({{"st"}, spaces, {"v4"}, quadTypes()}));
 }
 
 FORMS(orderedStores) {
-  const std::vector<std::string> strong = {"", "global", "shared",
-                                           "shared::cta", "shared::cluster"};
-  const std::vector<std::string> scopes = {"cta", "cluster", "gpu", "sys"};
   store(namesOf(
       {{"st.weak"},
        {"", "global", "shared", "shared::cta", "shared::cluster", "local"},
        {"b32"}}));
-  store(namesOf({{"st.volatile"}, strong, {"b32", "u32"}}));
-  store(namesOf({{"st"}, {"relaxed", "release"}, scopes, strong, {"b32"}}));
+  store(namesOf({{"st.volatile"}, strongSpaces(), {"b32", "u32"}}));
+  store(namesOf(
+      {{"st"}, {"relaxed", "release"}, scopes(), strongSpaces(), {"b32"}}));
   store(namesOf({{"st.mmio.relaxed.sys"}, {"", "global"}, {"b32"}}));
   // Forms that compilers emit besides.
   store({"st.relaxed.gpu.v2.u32", "st.global.relaxed.gpu.v2.u32",

@@ -3,78 +3,13 @@
 // once and as late as allowed. The rules are those of the PTX ISA's memory
 // consistency model and of the instructions' descriptions.
 
-#include "test/Unit/ptxsim_hopper/Kernel.h"
+#include "test/Unit/ptxsim_hopper/Ordered.h"
 
 using namespace hopper;
 using namespace ptxsim;
 using testing::AllOf;
 
 namespace {
-
-/// The fault under the first schedule, eagerly. A kernel has a fault under all
-/// or under none. `spins`: on a flag, which the greedy schedule does long.
-std::string fault(const std::string &body, uint32_t threads = 64,
-                  uint32_t ctas = 1, bool spins = false, Checks checks = {}) {
-  std::string first;
-  bool isFirst = true;
-  for (Schedule schedule : {Schedule::RoundRobin, Schedule::Reverse,
-                            Schedule::Random, Schedule::Greedy})
-    for (bool lazy : {false, true}) {
-      if (spins && schedule == Schedule::Greedy)
-        continue;
-      DeviceOptions options;
-      options.schedule = schedule, options.seed = 3;
-      options.async = lazy ? Async::Lazy : Async::Eager;
-      options.threads = 1;
-      options.checks = checks;
-      Program program(kernel(body), options);
-      uint64_t out = program.buffer(std::vector<uint32_t>(1024), "out"),
-               in = program.buffer(std::vector<uint32_t>(1024, 7), "in0");
-      const std::string text =
-          program.run(threads, out, in, 0, {}, {ctas, 1, 1}, Dim3{ctas, 1, 1});
-      if (std::exchange(isFirst, false))
-        first = text;
-      else
-        EXPECT_EQ(text.empty(), first.empty()) << text << first << body;
-    }
-  return first;
-}
-
-/// An mbarrier at smem for `count` arrivals, and another one behind it. %r2 is
-/// the thread's word of data, from smem + 1024 on, %r3 that 32 threads on, %r4
-/// that of the next lane; all of them are 0. %p1: warp 0, %p0: thread 0, %p3:
-/// the lane 0 of a warp.
-std::string begin(int count) {
-  return R"(
-    setp.eq.u32 %p0, %r0, 0;
-    setp.lt.u32 %p1, %r0, 32;
-    and.b32 %r5, %r0, 31;
-    setp.eq.u32 %p3, %r5, 0;
-    mad.lo.u32 %r2, %r0, 4, %r1;
-    add.u32 %r2, %r2, 1024;
-    xor.b32 %r3, %r2, 128;
-    xor.b32 %r4, %r2, 4;
-    mov.u32 %r6, 0;
-    st.shared.b32 [%r2], %r6;
-    @%p0 mbarrier.init.shared.b64 [%r1], )" +
-         std::to_string(count) + R"(;
-    @%p0 mbarrier.init.shared.b64 [%r1+8], 1;
-    bar.sync 0;
-)";
-}
-
-/// A loop that waits for a phase of the mbarrier at smem + offset. Threads for
-/// which the guard holds go past it.
-std::string waitFor(const std::string &guard, int parity = 0,
-                    const std::string &modifiers = ".shared.b64",
-                    int offset = 0) {
-  static int number = 0;
-  const std::string label = "W" + std::to_string(number++);
-  return (guard.empty() ? "" : guard + " bra E" + label + ";\n") + label +
-         ": mbarrier.try_wait.parity" + modifiers + " %p2, [%r1+" +
-         std::to_string(offset) + "], " + std::to_string(parity) +
-         ";\n@!%p2 bra " + label + ";\nE" + label + ":\n";
-}
 
 TEST(Order, MbarrierArriveAndWait) {
   // Warp 1 writes and arrives, warp 0 waits and reads.
@@ -220,88 +155,6 @@ TEST(Order, CopiesThatArriveAtAnMbarrier) {
   // The lane's own wait is no news for the others.
   EXPECT_EQ(copies("cp.async.wait_all;\nbar.sync 0;\n"), "");
   EXPECT_NE(copies("cp.async.wait_all;\n"), "");
-}
-
-TEST(Order, WgmmaReadsUntilItIsWaitedFor) {
-  // 128 threads fill A and B (4 KiB from smem + 1024 on).
-  auto multiply = [&](const std::string &before, const std::string &wait,
-                      const std::string &bar, const std::string &last,
-                      unsigned times = 1, Checks checks = {}) {
-    std::string products;
-    for (unsigned i = 0; i < times; ++i)
-      products += "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
-                  "{%f0, %f1, %f2, %f3}, %d5, %d6, %p1, 1, 1, 0, 0;\n";
-    return fault(R"(
-    mad.lo.u32 %r2, %r0, 16, %r1;
-    mov.u32 %r6, 0;
-    st.shared.v4.b32 [%r2+1024], {%r6, %r6, %r6, %r6};
-    st.shared.v4.b32 [%r2+3072], {%r6, %r6, %r6, %r6};
-    fence.proxy.async.shared::cta;
-    )" + before + R"(
-    shr.u32 %r7, %r1, 4;
-    add.u32 %r8, %r7, 64;
-    add.u32 %r9, %r7, 192;
-    cvt.u64.u32 %d5, %r8;
-    cvt.u64.u32 %d6, %r9;
-    or.b64 %d5, %d5, 0x0000001000080000;
-    or.b64 %d6, %d6, 0x0000001000080000;
-    mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0;
-    mov.b32 %f0, %r20; mov.b32 %f1, %r20; mov.b32 %f2, %r20; mov.b32 %f3, %r20;
-    setp.eq.u32 %p1, %r6, 1;
-    wgmma.fence.sync.aligned;
-    )" + products + "wgmma.commit_group.sync.aligned;\n" +
-                     wait + bar + R"(
-    st.shared.v4.b32 [%r2+1024], {%r0, %r0, %r0, %r0};
-    )" + last,
-                 128, 1, false, checks);
-  };
-  const std::string bar = "bar.sync 0;\n",
-                    wait = "wgmma.wait_group.sync.aligned 0;\n";
-  EXPECT_EQ(multiply(bar, wait, bar, ""), "");
-  EXPECT_THAT(multiply(bar, "", bar, wait), HasSubstr("wgmma.wait_group"));
-  EXPECT_THAT(multiply(bar, "wgmma.wait_group.sync.aligned 1;\n", bar, wait),
-              HasSubstr("wgmma.wait_group"));
-  EXPECT_THAT(multiply("", wait, bar, ""),
-              AllOf(HasSubstr("race: "), HasSubstr("wgmma.mma_async")));
-  // More in one group than a warpgroup's records have room for at first: a
-  // warp issues all before another one begins.
-  EXPECT_EQ(multiply(bar, wait, bar, "", 200), "");
-  EXPECT_THAT(multiply(bar, "", bar, wait, 200), HasSubstr("wgmma.wait_group"));
-  // What FlashMLA assumes: the fence is a barrier of the warpgroup.
-  Checks meets;
-  meets.warpgroupOrder = false;
-  EXPECT_EQ(multiply("", wait, bar, "", 1, meets), "");
-  EXPECT_THAT(multiply("", "", bar, wait, 1, meets),
-              HasSubstr("wgmma.wait_group"));
-}
-
-TEST(Order, WgmmaFenceEndsTheLoadsOfAllLanes) {
-  // Lane 0 of each warp tells thread 128 that its warp has read what a bulk
-  // copy then overwrites, as DeepGEMM's consumers do.
-  auto consume = [&](const std::string &access, const std::string &order) {
-    return fault(
-        begin(4) + "setp.ge.u32 %p4, %r0, 128;\n@%p4 bra PRODUCER;\n" + access +
-            order +
-            "@%p3 mbarrier.arrive.shared.b64 _, [%r1];\nbra DONE;\n"
-            "PRODUCER:\n" +
-            waitFor("") +
-            "setp.ne.u32 %p5, %r0, 128;\n@%p5 bra DONE;\n"
-            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1+8], 512;\n"
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-            "[%r1+1024], [%d1], 512, [%r1+8];\nDONE:\n" +
-            waitFor("", 0, ".shared.b64", 8),
-        160);
-  };
-  const std::string load = "ld.shared.b32 %r7, [%r2];\n",
-                    store = "st.shared.b32 [%r2], %r6;\n",
-                    fence = "wgmma.fence.sync.aligned;\n";
-  EXPECT_EQ(consume(load, fence), "");
-  EXPECT_EQ(consume(load, "bar.warp.sync -1;\n"), "");
-  EXPECT_THAT(consume(load, ""), AllOf(HasSubstr("is written here and read by"),
-                                       HasSubstr("ld.shared.b32 of warp")));
-  EXPECT_THAT(consume(fence + load, ""), HasSubstr("race: "));
-  // It orders no stores.
-  EXPECT_THAT(consume(store, fence), HasSubstr("race: "));
 }
 
 /// %r9 is the thread's word in the other CTA of two.
